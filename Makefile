@@ -15,8 +15,8 @@ SIMULATORS := target/simulators/bin/python
 
 .PHONY: help demo demo-site test build check packages packages-verified python python-package capi cta targets programs \
     unit documented reproduce reproduce-seeds key-points verified bench unseen mounts placement forty-users \
-    greedy-user outside simulators simulate-faults fuzz guest-times guest-gigabyte doc book links dist source semver \
-    web web-test page other-systems windows clean
+    greedy-user outside simulators simulate-faults kill-movers fuzz guest-times guest-gigabyte doc book links dist \
+    source semver web web-test page other-systems windows clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 17
@@ -24,8 +24,8 @@ help: ## list these commands
 demo: build ## the main job, without hardware
 	@$(TAPEWISE) demo
 
-demo-site: build ## a site in two minutes: two libraries, three movers, forty users, and what goes wrong meanwhile
-	@python3 packaging/demo-site.py --program $(TAPEWISE)
+demo-site: build ## a site in two minutes: two libraries, three movers, forty users, and what goes wrong (best as root)
+	@python3 packaging/demo-site --program $(TAPEWISE)
 
 test: check other-systems packages targets programs page ## everything that must hold: style, lints, tests, the papers' claims
 	@# The papers fill the processors while a test waits for its guest.
@@ -177,9 +177,13 @@ fuzz: ## every parser under libFuzzer, SECONDS=60 for each (TARGETS="tar sums" f
 	    --target-dir target/fuzz --target $(HOST)
 	@crates/fuzz/fuzz.sh target/fuzz/$(HOST)/fuzz/tapewise-fuzz $(CORPORA) $(SECONDS) $(TARGETS)
 
-simulate-faults: ## whole archives with everything that goes wrong around them, SECONDS=60 or YEARS=10000 (SEED=13 for one again)
+simulate-faults: ## whole archives with everything that goes wrong around them, SECONDS=60 or YEARS=10000 (SEED=13 for one again, LIVES=together for several hosts)
 	@$(CARGO) build --quiet --profile simulate --package tapewise-world
-	@FROM=$(FROM) EVENTS=$(EVENTS) YEARS=$(YEARS) SECONDS=$(if $(YEARS),,$(SECONDS)) SEED=$(SEED) ONLY="$(ONLY)" target/simulate/tapewise-world
+	@FROM=$(FROM) EVENTS=$(EVENTS) YEARS=$(YEARS) SECONDS=$(if $(YEARS),,$(SECONDS)) SEED=$(SEED) ONLY="$(ONLY)" LIVES=$(LIVES) WITHOUT="$(WITHOUT)" \
+	    target/simulate/tapewise-world
+
+kill-movers: build ## SIGKILL at KILLS=500 instants of a site's movers and of its PostgreSQL: about half an hour
+	@python3 packaging/kill-movers.py --program $(TAPEWISE) --kills $(or $(KILLS),500)
 
 book: target/dist-tools/ready ## the manual as a book: target/book/index.html
 	@target/dist-tools/bin/mdbook build docs

@@ -60,7 +60,7 @@ const HOUSE: &[Rule] = &[
     acting("run", &["model", "order", "formats", "plot", "scsi"], &["emulator", "fit"]),
     acting("library", &["model", "formats", "sim", "scsi", "run"], &["emulator"]),
     acting("archive", &["model", "order", "formats", "tapewise", "sim", "scsi", "run", "library"], &["emulator"]),
-    acting("serve", &["model", "formats", "archive"], &[]),
+    acting("serve", &["model", "formats", "run", "archive"], &[]),
     acting(
         "papers",
         &["model", "order", "formats", "fit", "sim", "plot", "scsi", "emulator", "run", "library", "archive"],

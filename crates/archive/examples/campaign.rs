@@ -1,21 +1,23 @@
 //! A whole archive at work: files stored on many cartridges, the cache emptied, and many of them
 //! recalled in random batches by several users; every checksum compared, and the drive time beside
-//! what sorting and CTA's greedy order would have taken.
+//! what sorting and CTA's greedy order would have taken, and what a service takes whose movers share the drives.
 //!
 //! `cargo run --release -p tapewise-archive --example campaign -- [FILES] [CARTRIDGES] [RECALLS]`
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tapewise_archive::cache::{Cache, Directory, Water};
 use tapewise_archive::catalogue::{
-    Catalogue, CatalogueError, FileId, Files, NewRecall, Requests, SqliteCatalogue, Terms, Volumes,
+    Catalogue, CatalogueError, FileId, Files, Holder, NewRecall, Requests, SqliteCatalogue, Terms,
+    Volumes,
 };
 use tapewise_archive::deliver::InnerPath;
-use tapewise_archive::mover::{Mover, Settings, random_uuid};
+use tapewise_archive::mover::{Lessee, Mover, Settings, random_uuid};
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 use tapewise_formats::event::{Action, Event};
@@ -28,8 +30,14 @@ use tapewise_scsi::{Changer, TapeDrive};
 const SCALE: u64 = 200_000;
 const DRIVES: u16 = 4;
 const USERS: u64 = 5;
-/// Requests that come together.
+/// Requests that come together: within a window, where a service gathers them.
 const BATCH: usize = 2_000;
+/// Files of one request to a service, and its movers.
+const REQUEST: usize = 50;
+const MOVERS: usize = 2;
+
+/// What the drives of a mover did, and how many files it delivered.
+type Done = (Vec<Event>, u64);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let numbers: Vec<u64> = std::env::args()
@@ -59,6 +67,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         site.settings.algorithm = algorithm;
         site.recall(name, directory.path(), &ids, &sums)?;
     }
+    site.settings.algorithm = Algorithm::Best;
+    site.serve(&library, directory.path(), &ids, &sums)?;
     println!(
         "in {:.0} s of this machine's time",
         began.elapsed().as_secs_f64()
@@ -75,7 +85,21 @@ fn library(directory: &Path, cartridges: u16) -> Result<Library, Box<dyn Error>>
         .iter_mut()
         .for_each(|cartridge| cartridge.scale = SCALE);
     let place = directory.join("library");
-    Ok(Library::create(&place, &spec, Clock::virtual_time())?)
+    // Every device has a time of its own: what one does does not count as the time of another.
+    Ok(Library::create(&place, &spec, Clock::virtual_time())?.apart())
+}
+
+/// Some drives of a library, and its robot.
+fn pool(library: &Library, drives: Range<usize>) -> Result<Pool, Box<dyn Error>> {
+    let open = |drive| {
+        let transport = library.transport_to_drive(drive)?;
+        Ok(TapeDrive::open(Box::new(transport))?)
+    };
+    let drives = drives.map(open).collect::<Result<_, Box<dyn Error>>>()?;
+    let changer = Changer::open(Box::new(library.transport_to_changer()?))?;
+    let mut pool = Pool::new(drives, vec![changer], None, Box::new(|_| {}))?;
+    pool.set_pace(Pace::Turns);
+    Ok(pool)
 }
 
 struct Site {
@@ -90,13 +114,6 @@ struct Site {
 
 impl Site {
     fn new(directory: &Path, library: &Library, on_each: u64) -> Result<Site, Box<dyn Error>> {
-        let mut drives = Vec::new();
-        for drive in 0..usize::from(DRIVES) {
-            drives.push(TapeDrive::open(Box::new(
-                library.transport_to_drive(drive)?,
-            ))?);
-        }
-        let changer = Changer::open(Box::new(library.transport_to_changer()?))?;
         let catalogue = Arc::new(SqliteCatalogue::open(&directory.join("catalogue.db"))?);
         let disk = Box::new(Directory::open(&directory.join("cache"))?);
         let water = Water {
@@ -110,11 +127,8 @@ impl Site {
         settings.byte_scale = SCALE;
         // As many files as spread over all cartridges.
         settings.volume_bytes = Some(on_each * (MEAN_BYTES + 1_500));
-        let mut pool = Pool::new(drives, vec![changer], None, Box::new(|_| {}))?;
-        // The drives share a clock: what one does would count as the other's time too.
-        pool.set_pace(Pace::Turns);
         Ok(Site {
-            pool,
+            pool: pool(library, 0..usize::from(DRIVES))?,
             catalogue,
             cache,
             settings,
@@ -216,6 +230,65 @@ impl Site {
             assert!(recalled.failed.is_empty(), "{:?}", recalled.failed);
             delivered += recalled.delivered;
         }
+        self.compare(name, &to, delivered, ids, sums)
+    }
+
+    /// The same as a service does it: requests come by and by, and when the window is over two movers, each with half of
+    /// the drives, carry out what waits, by leases on drives and cartridges.
+    fn serve(
+        &mut self,
+        library: &Library,
+        directory: &Path,
+        ids: &[FileId],
+        sums: &BTreeMap<FileId, u64>,
+    ) -> Result<(), Box<dyn Error>> {
+        for drive in 0..usize::from(DRIVES) {
+            self.pool.dismount(drive, &mut self.events)?;
+        }
+        self.events.clear();
+        let to = directory.join("service");
+        std::fs::create_dir(&to)?;
+        let mut delivered = 0;
+        for batch in ids.chunks(BATCH) {
+            for request in batch.chunks(REQUEST) {
+                self.submit(request, &to)?;
+            }
+            let shared = Shared {
+                library,
+                catalogue: &self.catalogue,
+                cache: &self.cache,
+                settings: &self.settings,
+                now_ns: self.clock,
+            };
+            let done: Vec<Done> = std::thread::scope(|scope| {
+                let movers = (0..MOVERS).map(|host| {
+                    let share = usize::from(DRIVES) / MOVERS;
+                    let drives = host * share..(host + 1) * share;
+                    scope.spawn(move || shared.work_beside_others(host, drives).expect("a mover"))
+                });
+                let movers: Vec<_> = movers.collect();
+                movers
+                    .into_iter()
+                    .map(|mover| mover.join().expect("it ended"))
+                    .collect()
+            });
+            for (events, count) in done {
+                self.events.extend(events);
+                delivered += count;
+            }
+        }
+        self.compare("the service", &to, delivered, ids, sums)
+    }
+
+    /// Compares every checksum, and tells what it took.
+    fn compare(
+        &mut self,
+        name: &str,
+        to: &Path,
+        delivered: u64,
+        ids: &[FileId],
+        sums: &BTreeMap<FileId, u64>,
+    ) -> Result<(), Box<dyn Error>> {
         let mut right = 0;
         for id in ids {
             let path = String::from_utf8(self.catalogue.file(*id)?.file.path)?;
@@ -269,6 +342,59 @@ impl Site {
             total / 3600.0,
             parts.join(", ")
         );
+    }
+}
+
+/// What movers of one archive share.
+#[derive(Clone, Copy)]
+struct Shared<'a> {
+    library: &'a Library,
+    catalogue: &'a Arc<SqliteCatalogue>,
+    cache: &'a Cache,
+    settings: &'a Settings,
+    now_ns: i64,
+}
+
+impl Shared<'_> {
+    /// A mover, until nothing waits; what its drives did, and how many files it delivered.
+    fn work_beside_others(self, host: usize, drives: Range<usize>) -> Result<Done, Box<dyn Error>> {
+        let holder = Holder {
+            host: format!("host{host}"),
+            process: 1,
+            run: random_uuid(),
+        };
+        let now = self.now_ns;
+        let clock: Arc<dyn Fn() -> i64 + Send + Sync> = Arc::new(move || now);
+        // The clock stands still, so leases last.
+        let lessee = Lessee::new(
+            Arc::clone(self.catalogue) as _,
+            holder,
+            1_000_000_000,
+            clock.clone(),
+            clock,
+        )?;
+        let (mut pool, mut events, mut delivered) = (pool(self.library, drives)?, Vec::new(), 0);
+        while self.catalogue.open_recalls()?.queued > 0 {
+            let recalled = Mover {
+                catalogue: self.catalogue.as_ref(),
+                cache: self.cache,
+                pool: &mut pool,
+                settings: self.settings,
+                log: &mut events,
+                lessee: Some(&lessee),
+                stop: &AtomicBool::new(false),
+                now_ns: &|| now,
+                new_uuid: &random_uuid,
+            }
+            .recall()?;
+            assert!(recalled.failed.is_empty(), "{:?}", recalled.failed);
+            delivered += recalled.delivered;
+        }
+        for drive in 0..pool.drives() {
+            pool.dismount(drive, &mut events)?;
+        }
+        lessee.give_back_all()?;
+        Ok((events, delivered))
     }
 }
 

@@ -27,6 +27,7 @@ mod requests;
 mod sql;
 mod sqlite;
 mod stages;
+mod tally;
 mod upgrade;
 mod volumes;
 mod writes;
@@ -48,13 +49,24 @@ pub use requests::{
 pub use sql::Held;
 pub use sqlite::{KNOWN as KNOWN_SCHEMA, SqliteCatalogue};
 pub use stages::{MostOpen, NewStage, Stage, StagedFile, Stages, Submitted, WantedFile};
+pub use tally::{Ended, Tally};
 pub use upgrade::Upgrade;
 pub use volumes::{
-    Fact, Forgotten, ListItem, Loss, OnVolume, Recorded, Rediscovered, Rejoined, Volumes,
+    Fact, Forgotten, LOAD_COUNT, ListItem, Loss, OnVolume, Recorded, Rediscovered, Rejoined,
+    Volumes,
 };
 pub use writes::{Migration, Missing, OpenWrite, Part, Writes, Written};
 
 use std::path::Path;
+
+/// What a database server has to clean up, and what keeps it from that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerState {
+    /// How many transactions have begun since the oldest one whose view of the data is still held.
+    pub oldest_view_transactions: u64,
+    /// Rows that nobody sees any more, by table of the queue.
+    pub dead_rows: Vec<(String, u64)>,
+}
 
 /// All that an archive remembers.
 pub trait Catalogue:
@@ -62,6 +74,9 @@ pub trait Catalogue:
 {
     /// The version of the schema it works with.
     fn schema_version(&self) -> u32;
+
+    /// What slows its server down; none where there is no server.
+    fn server_state(&self) -> Result<Option<ServerState>>;
 
     /// What contradicts itself, a sentence each; nothing where all is well.
     ///

@@ -1,14 +1,19 @@
 //! Volumes that others wrote, as the catalogue takes them: from an LTFS index, or from a list of files and blocks.
 
+mod list;
+mod sorted;
+
+pub use list::{BlockList, Listed};
+pub use sorted::ListError;
+
 use crate::catalogue::Recorded;
 use crate::deliver::{BadPath, InnerPath};
 use crate::ltfs::deliver::{NotWanted, Wanted};
 use crate::record::{self, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use crate::sums::ltfs_index_sum;
-use std::collections::BTreeMap;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex};
-use tapewise_formats::request::{Extent, Request};
+use tapewise_formats::request::Extent;
 
 /// A volume that is to be added.
 #[derive(Debug)]
@@ -50,38 +55,7 @@ pub enum LeftOut {
     Holes,
 }
 
-/// A request of a list names no volume, and the list has no name either.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it names no volume")]
-pub struct NoVolumeNamed {
-    /// The request.
-    pub id: String,
-}
-
 impl ForeignVolume {
-    /// The volumes of a list of files and blocks. A request without a volume is of the one that the list is named
-    /// like.
-    ///
-    /// # Errors
-    /// [`NoVolumeNamed`].
-    pub fn of_requests(
-        requests: &[Request],
-        named_like: Option<&str>,
-        block_bytes: u64,
-    ) -> Result<Vec<ForeignVolume>, NoVolumeNamed> {
-        let mut volumes: BTreeMap<&str, Vec<&Request>> = BTreeMap::new();
-        for request in requests {
-            let label = request.volume.as_deref().or(named_like);
-            let label = label.ok_or_else(|| NoVolumeNamed {
-                id: request.id.clone(),
-            })?;
-            volumes.entry(label).or_default().push(request);
-        }
-        let found = volumes.iter();
-        let found = found.map(|(label, requests)| of_volume(label, requests, block_bytes));
-        Ok(found.collect())
-    }
-
     /// The volume of an LTFS index.
     pub fn of_index(
         label: &str,
@@ -114,47 +88,11 @@ impl ForeignVolume {
     }
 }
 
-fn of_volume(label: &str, requests: &[&Request], block_bytes: u64) -> ForeignVolume {
-    // A file in several pieces has several rows.
-    let mut files: BTreeMap<&str, Vec<&Extent>> = BTreeMap::new();
-    for request in requests {
-        let inner = request.path.as_deref().unwrap_or(&request.id);
-        let pieces = files.entry(inner.trim_start_matches('/')).or_default();
-        pieces.extend(&request.extents);
-    }
-    let (mut recorded, mut left_out) = (Vec::new(), Vec::new());
-    for (inner, pieces) in files {
-        match of_pieces(label, inner, pieces, block_bytes) {
-            Ok(file) => recorded.push(file),
-            Err(why) => left_out.push((inner.as_bytes().to_vec(), why)),
-        }
-    }
-    let volume = Volume {
-        label: label.to_owned(),
-        // Nothing on such a cartridge says which one it is: its barcode is all that it can be known by.
-        uuid: format!("blocks:{label}"),
-        format: VolumeFormat::Blocks,
-        state: VolumeState::Full,
-        // The option is at most 16,777,215.
-        block_bytes: block_bytes as u32,
-        next_block: 0,
-        written_bytes: recorded
-            .iter()
-            .map(|recorded| recorded.file.bytes)
-            .fold(0, u64::saturating_add),
-    };
-    ForeignVolume {
-        volume,
-        recorded,
-        left_out,
-    }
-}
-
 /// The file of these pieces, in any order. Without a length in bytes a piece is all of its blocks.
 fn of_pieces(
     label: &str,
     inner: &str,
-    mut pieces: Vec<&Extent>,
+    mut pieces: Vec<Extent>,
     block_bytes: u64,
 ) -> Result<Recorded, LeftOut> {
     let path = InnerPath::new(format!("{label}/{inner}"))?;

@@ -287,8 +287,9 @@ impl Archive {
         self.cache_on(self.disk()?)
     }
 
-    /// Its cache, together with other movers. The first one puts right what killed processes left. No two that have it
-    /// at the same time may give the same `epoch`, that of a lease.
+    /// Its cache, together with other movers. The first one puts right what killed processes left. `epoch` is that of a
+    /// lease under which no cache was opened before: files that come in are called by it, and a name that was used
+    /// twice would put one file in the place of another.
     ///
     /// # Errors
     /// As [`Archive::cache`]; [`OpenError::Busy`] where a process has it alone.

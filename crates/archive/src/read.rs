@@ -20,11 +20,12 @@ pub use receiver::{Lost, Receiver};
 
 use crate::record::Segment;
 use crate::stream::{Ring, read_ahead};
-use tapewise_formats::event::Spot;
+use std::cell::Cell;
+use tapewise_formats::event::{PlanBegun, Spot};
 use tapewise_model::{LearnedMap, Micros, Position, PositionSource};
 use tapewise_order::replan::{Again, Policy, Recall, Replanner};
 use tapewise_order::{
-    Algorithm, Alternatives, End, Inputs, Options, Order, Plan, Problem, Request, sort,
+    Algorithm, Alternatives, End, Inputs, Options, Order, Plan, Problem, Request, Solution, sort,
 };
 use tapewise_run::{Recorder, Report, RunError, Sink, carry_on, steps};
 use unpack::{State, Unpack};
@@ -139,19 +140,10 @@ impl<'a> TapeRead<'a> {
     /// [`Problem::visits`].
     pub fn plan(&self) -> (Problem, Plan) {
         let mut planned = self.recall.clone();
-        let first = planned.start(&Replanner::new(&|problem| self.solve(problem)));
-        let (problem, ids) = self.recall.running().open();
-        let mut visit_of = vec![0; ids.len()];
-        for (visit, what) in problem.visits().iter().enumerate() {
-            for &request in &what.requests {
-                visit_of[request as usize] = visit as u32;
-            }
-        }
-        let together = planned.running().planned().filter_map(|ids| ids.first());
-        let order = first.iter().filter_map(|ids| ids.first()).chain(together);
-        let visits = order.filter_map(|id| Some(visit_of[ids.binary_search(id).ok()?]));
-        // Every want is planned once, so the fallback is never taken.
-        let order = Order::new(visits.collect()).unwrap_or_else(|_| sort(&problem));
+        let (problem, ids) = planned.running().open();
+        let solve = |problem: &Problem| solved(problem, self.cartridge).order;
+        let first = planned.start(&Replanner::new(&solve));
+        let order = order_begun(&planned, &problem, &ids, first.as_deref());
         let plan = Plan::new(&problem, order);
         (problem, plan)
     }
@@ -204,25 +196,44 @@ impl<'a> TapeRead<'a> {
         // Pricing what is left takes as long as planning it: a hundred times in all is enough.
         let every = self.wants.len().div_ceil(100);
         let mut shown = None;
-        if self.cartridge.algorithm != Algorithm::Best {
-            // A plan of ours is never longer than the one it began with; theirs stands as it is.
-            let cartridge = self.cartridge;
-            self.recall.follow(|problem| ordered(problem, cartridge));
-        }
-        loop {
-            recorder.go_on()?;
-            let cartridge = self.cartridge;
-            let solve = |problem: &Problem| ordered(problem, cartridge);
-            let Some(ids) = self.recall.start(&Replanner::new(&solve)) else {
-                return Ok(());
-            };
+        let cartridge = self.cartridge;
+        let solve = |problem: &Problem| solved(problem, cartridge).order;
+        recorder.go_on()?;
+        let mut next = self.begin(recorder);
+        while let Some(ids) = next {
             let ids = self.still_wanted(ids, receiver)?;
             self.read_together(&ids, recorder, name, receiver)?;
             if shown.is_none_or(|shown| self.done >= shown + every) {
                 shown = Some(self.done);
                 progress(self.progress());
             }
+            recorder.go_on()?;
+            next = self.recall.start(&Replanner::new(&solve));
         }
+        Ok(())
+    }
+
+    /// Plans all of it, tells the log what the plan takes, and hands out what is read first.
+    fn begin(&mut self, recorder: &mut Recorder<'_>) -> Option<Vec<u64>> {
+        let cartridge = self.cartridge;
+        let bound = Cell::new(None);
+        let solve = |problem: &Problem| {
+            let solution = solved(problem, cartridge);
+            bound.set(solution.bound);
+            solution.order
+        };
+        if cartridge.algorithm != Algorithm::Best {
+            // A plan of ours is never longer than the one it began with; theirs stands as it is.
+            self.recall.follow(solve);
+        }
+        let (problem, ids) = self.recall.running().open();
+        let first = self.recall.start(&Replanner::new(&solve))?;
+        let order = order_begun(&self.recall, &problem, &ids, Some(&first));
+        recorder.begin_plan(PlanBegun {
+            predicted_us: order.total_time(&problem),
+            bound_us: bound.get(),
+        });
+        Some(first)
     }
 
     /// Those that are still wanted of what is read next. The tape does not move for the others.
@@ -311,8 +322,9 @@ impl<'a> TapeRead<'a> {
         let plan = Plan::new(&problem, sort(&problem));
         let steps = steps(&plan, &problem);
         let named = |visit: u32| {
-            let first = problem.visits()[visit as usize].requests.first();
-            first.map_or_else(String::new, |&request| name(ids[request as usize] as usize))
+            let requests = problem.visits()[visit as usize].requests.iter();
+            let names = requests.map(|&request| name(ids[request as usize] as usize));
+            names.collect::<Vec<_>>().join(", ")
         };
         if let Some(last) = problem
             .visits()
@@ -383,19 +395,30 @@ impl<'a> TapeRead<'a> {
         let bytes = segments.map(|segment| segment.bytes);
         self.bytes = bytes.fold(self.bytes, u64::saturating_add);
     }
-
-    fn solve(&self, problem: &Problem) -> Order {
-        ordered(problem, self.cartridge)
-    }
 }
 
 /// The order of what is left, by the map believed.
-fn ordered(problem: &Problem, cartridge: &MappedTape) -> Order {
+fn solved(problem: &Problem, cartridge: &MappedTape) -> Solution {
     let alternatives = Alternatives::new(problem, Some(&cartridge.map));
     let found = cartridge
         .algorithm
-        .order(problem, &Inputs::new(&alternatives));
-    found.unwrap_or_else(|| sort(problem))
+        .solve(problem, &Inputs::new(&alternatives));
+    found.unwrap_or_else(|| sort(problem).into())
+}
+
+/// The order of what was open when a recall began, of which the `first` wants are being read.
+fn order_begun(recall: &Recall, problem: &Problem, ids: &[u64], first: Option<&[u64]>) -> Order {
+    let mut visit_of = vec![0; ids.len()];
+    for (visit, what) in problem.visits().iter().enumerate() {
+        for &request in &what.requests {
+            visit_of[request as usize] = visit as u32;
+        }
+    }
+    let together = recall.running().planned().filter_map(|ids| ids.first());
+    let order = first.into_iter().filter_map(<[u64]>::first).chain(together);
+    let visits = order.filter_map(|id| Some(visit_of[ids.binary_search(id).ok()?]));
+    // Every want is planned once, so the fallback is never taken.
+    Order::new(visits.collect()).unwrap_or_else(|_| sort(problem))
 }
 
 /// The runs of blocks at their believed places.

@@ -24,7 +24,7 @@ pub struct Ring {
     buffers: Vec<Buffer>,
     count: usize,
     buffer_bytes: usize,
-    /// Whoever reads hands on what it has read itself.
+    /// One side works at a time.
     is_alone: bool,
 }
 
@@ -44,8 +44,8 @@ impl Ring {
         }
     }
 
-    /// The same without a thread beside the drive's when something is read: the drive waits for the disk at every
-    /// block, and the same seed gives the same steps in the same order.
+    /// The same for disk and drive that wait for each other at every block, so that the same seed gives the same steps
+    /// in the same order: what is read needs no thread beside the drive's, and what is written is made in turns with it.
     #[must_use]
     pub fn alone(self) -> Ring {
         Ring {
@@ -63,7 +63,10 @@ impl Ring {
     fn lend(&mut self) -> (SyncSender<Buffer>, Receiver<Buffer>) {
         // One more than there are: a drive brings a buffer of its own into the ring.
         let (give_back, free) = sync_channel(self.count + 1);
-        let missing = self.count.saturating_sub(self.buffers.len());
+        // Alone, whoever has the one buffer works.
+        let count = if self.is_alone { 1 } else { self.count };
+        self.buffers.truncate(count);
+        let missing = count - self.buffers.len();
         let fresh = (0..missing).map(|_| Buffer::new(self.buffer_bytes));
         for buffer in self.buffers.drain(..).chain(fresh) {
             // There is room for all of them, and the receiver is still here.

@@ -124,7 +124,7 @@ fn a_server_states_sums_and_what_it_says_is_told_in_its_words() {
     let md5: Sum = "md5:900150983cd24fb0d6963f7d28e17f72"
         .parse()
         .expect("a sum");
-    assert_eq!(abc.stated(), [md5.clone()]);
+    assert_eq!(abc.stated(), std::slice::from_ref(&md5));
     let known = Expected {
         sums: vec![md5],
         ..Expected::of(3)

@@ -277,6 +277,7 @@ fn facts_of_a_cartridge_are_the_last_that_were_seen(catalogue: Arc<dyn Catalogue
     let id = catalogue
         .add_volume(&volume("A00001L8"), 1)
         .expect("a volume");
+    assert_eq!(catalogue.most_loads().expect("a catalogue"), None);
     catalogue
         .note_facts(id, &[("load_count", "3"), ("serial_number", "9Z")], 2)
         .expect("noted");
@@ -289,6 +290,10 @@ fn facts_of_a_cartridge_are_the_last_that_were_seen(catalogue: Arc<dyn Catalogue
         .map(|f| (f.name.as_str(), f.value.as_str(), f.seen_ns))
         .collect();
     assert_eq!(facts, [("load_count", "4", 5), ("serial_number", "9Z", 2)]);
+    let other = catalogue.add_volume(&volume("B00001L8"), 1);
+    let noted = catalogue.note_facts(other.expect("a volume"), &[("load_count", "11")], 6);
+    noted.expect("noted");
+    assert_eq!(catalogue.most_loads().expect("a catalogue"), Some(11));
 }
 
 #[test]

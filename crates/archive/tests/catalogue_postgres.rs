@@ -93,6 +93,41 @@ fn whoever_only_reads_changes_nothing() {
 }
 
 #[test]
+fn what_keeps_the_server_from_cleaning_up_is_told() {
+    let Some(url) = postgres_server::new_url() else {
+        return;
+    };
+    let catalogue = open(&url).expect("a new catalogue");
+    let state = || {
+        catalogue
+            .server_state()
+            .expect("a server")
+            .expect("it is one")
+    };
+    assert!(
+        state()
+            .dead_rows
+            .iter()
+            .any(|(table, _)| table == "request")
+    );
+    let mut raw = postgres_server::raw(&url);
+    let mut view = raw
+        .build_transaction()
+        .isolation_level(postgres::IsolationLevel::RepeatableRead)
+        .start()
+        .expect("a transaction");
+    view.query_one("SELECT count(*) FROM request", &[])
+        .expect("a view");
+    for number in 0..20 {
+        let label = format!("T{number:05}L8");
+        catalogue.add_volume(&volume(&label), 1).expect("added");
+    }
+    // Whoever else works on the server may make it older.
+    let oldest = state().oldest_view_transactions;
+    assert!(oldest >= 20, "{oldest}");
+}
+
+#[test]
 fn a_backup_is_a_catalogue_of_sqlite() {
     let Some(url) = postgres_server::new_url() else {
         return;
@@ -201,7 +236,8 @@ fn what_a_server_drops_is_connected_again() {
         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = $1";
     let mut raw = postgres_server::raw(&url);
     let ended: i64 = raw.query_one(end, &[&schema]).expect("asked").get(0);
-    assert_eq!(ended, 1);
+    // A connection that made the schema may still be there.
+    assert!(ended >= 1);
     // The end of the session may be on its way; the transaction that meets it fails, and the next one does not.
     let read = catalogue.volumes().or_else(|_| catalogue.volumes());
     assert_eq!(read.expect("read").len(), 1);

@@ -13,6 +13,7 @@ use tapewise_archive::catalogue::{
 on_each_database!(
     a_drive_and_a_cartridge_have_one_holder_until_the_lease_ends,
     renewing_keeps_a_lease_and_says_which_ones_are_lost,
+    a_mover_that_only_renews_ends_what_a_dead_one_has_left,
     a_request_is_begun_for_one_lease_and_waits_again_when_that_ends,
     whoever_lost_a_lease_writes_nothing_more_and_its_write_is_given_up,
     what_is_out_of_use_is_given_to_nobody_and_what_is_broken_is_read_from_elsewhere,
@@ -161,6 +162,29 @@ fn renewing_keeps_a_lease_and_says_which_ones_are_lost(catalogue: Arc<dyn Catalo
     got(claim(catalogue, &bob, "D3", None, 350));
     assert_eq!(catalogue.renew(&ada, FOR_NS, 351).expect("an answer"), []);
     assert_eq!(catalogue.leases().expect("leases").len(), 1);
+}
+
+fn a_mover_that_only_renews_ends_what_a_dead_one_has_left(catalogue: Arc<dyn Catalogue>) {
+    let queue = queue(catalogue);
+    let catalogue = &*queue.catalogue;
+    let (ada, bob) = (mover("ada", "a"), mover("bob", "b"));
+    let dead = got(claim(
+        catalogue,
+        &ada,
+        "drive 1",
+        Some(queue.volumes[0]),
+        1_000,
+    ));
+    let begun = catalogue.take(&dead, &queue.requests[..1], 1_001);
+    assert_eq!(begun.expect("begun").len(), 1);
+    let idle = got(claim(catalogue, &bob, &bob.desk(), None, 1_050));
+    let state = || catalogue.request(queue.requests[0]).expect("there").state;
+    catalogue.renew(&bob, FOR_NS, 1_099).expect("renewed");
+    assert_eq!(state(), RequestState::Started);
+    let renewed = catalogue.renew(&bob, FOR_NS, 1_101).expect("renewed");
+    assert_eq!(renewed.len(), 1);
+    assert_eq!(state(), RequestState::Queued);
+    assert_eq!(catalogue.leases().expect("leases")[0].epoch, idle.epoch);
 }
 
 fn a_request_is_begun_for_one_lease_and_waits_again_when_that_ends(catalogue: Arc<dyn Catalogue>) {

@@ -9,14 +9,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tapewise_archive::cache::Cache;
 use tapewise_archive::catalogue::{
-    Catalogue, Holder, Leases, OutOfUse, Outage, Requests, Resource, SqliteCatalogue, Volumes,
+    Catalogue, CatalogueError, Holder, Leases, OutOfUse, Outage, Requests, Resource,
+    SqliteCatalogue, Volumes,
 };
 use tapewise_archive::mover::{Lessee, MoveError, Mover, Recalled, Settings, random_uuid};
 use tapewise_emulator::{EmulatedTransport, Faults, Library};
 use tapewise_formats::event::{Action, Event};
 use tapewise_library::pool::Pool;
 use tapewise_order::Algorithm;
-use tapewise_scsi::{Cdb, Completion, Data, Transport, TransportError};
+use tapewise_scsi::device::Host;
+use tapewise_scsi::{Cdb, Completion, Data, LeaseKey, TapeDrive, Transport, TransportError};
 
 const SECOND_NS: i64 = 1_000_000_000;
 /// How long leases last.
@@ -149,6 +151,53 @@ fn two_movers_share_the_queue_and_each_file_comes_once() {
     assert_eq!(site.catalogue.leases().expect("leases"), []);
     assert!(site.catalogue.unanswered().expect("a catalogue").is_empty());
     site.assert_integrity();
+}
+
+#[test]
+fn a_catalogue_that_was_restored_gives_later_epochs_than_those_that_a_drive_has_seen() {
+    let site = Site::new(1, 2, Faults::none());
+    let common = Common::of(&site);
+    let drive = || {
+        let way = site.library.transport_to_drive(0).expect("a way");
+        TapeDrive::open(Box::new(way)).expect("a drive")
+    };
+    let claimed = |host: &str, drive: &mut TapeDrive| {
+        let lessee = common.lessee(host);
+        let leased = lessee.claim(drive, None).expect("an answer");
+        leased.expect("the drive").lease
+    };
+    let mut first = drive();
+    let known = claimed("ada", &mut first);
+    let keys = first
+        .registrations()
+        .expect("an answer")
+        .expect("keys")
+        .keys;
+    let archive = LeaseKey::of_key(keys[0]).expect("a lease").archive;
+    common.catalogue.give_back(&known).expect("given back");
+    // What the catalogue does not know: a lease from after the copy.
+    let mut forgotten = drive();
+    let key = LeaseKey {
+        archive,
+        epoch: 900,
+    };
+    let fenced = forgotten.fence(&Host::local(), key, Arc::new(|| true));
+    fenced.expect("fenced");
+    let mut second = drive();
+    assert_eq!(claimed("bob", &mut second).epoch, 901);
+    let found = second.registrations().expect("an answer").expect("keys");
+    assert_eq!(
+        found.keys,
+        [LeaseKey {
+            archive,
+            epoch: 901
+        }
+        .key()]
+    );
+    assert_eq!(common.catalogue.leases().expect("leases").len(), 1);
+    // An epoch that is lost skips nothing.
+    let skipped = common.catalogue.skip_epochs(&known, 5_000);
+    assert!(matches!(skipped, Err(CatalogueError::LeaseLost { .. })));
 }
 
 /// A pool of one drive of the library.

@@ -8,6 +8,8 @@ use crate::now::now_ns;
 use crate::output::say;
 use crate::person::Terminal;
 use crate::progress::{Drives, Meter, State};
+use crate::socket::host_name;
+use crate::telemetry;
 use crate::units::count;
 use std::io::LineWriter;
 use std::ops::{Deref, DerefMut};
@@ -241,10 +243,14 @@ impl Archive {
         work: impl FnOnce(&mut Mover<'_>) -> Result<T, MoveError>,
     ) -> Result<T, CliError> {
         let meter = Meter::unless(quiet);
+        let tracer = telemetry::tracer("tapewise", &host_name())?;
         let drives = Drives::default();
         let show = || meter.show(complete(&drives, drives.state()));
         let watch = |event: &Event| {
             drives.saw(event);
+            if let Some(tracer) = &tracer {
+                telemetry::trace(tracer, self.catalogue.as_ref(), event, now_ns());
+            }
             if meter.is_due() {
                 show();
             }

@@ -129,11 +129,6 @@ impl CliError {
         }
     }
 
-    /// The same, said of one request.
-    pub fn at(self, id: &str) -> CliError {
-        self.of(format_args!("request {id}"))
-    }
-
     /// The same, said of a file or a device.
     pub fn of(self, what: impl fmt::Display) -> CliError {
         CliError {

@@ -28,6 +28,7 @@ mod html;
 mod interrupt;
 mod json;
 mod judge;
+mod log;
 mod log_file;
 mod names;
 mod now;
@@ -43,11 +44,17 @@ mod scenario;
 mod search;
 mod settings;
 #[cfg(target_os = "linux")]
+mod socket;
+#[cfg(target_os = "linux")]
 mod systemd;
+#[cfg(target_os = "linux")]
+mod telemetry;
 mod terminal;
 mod threads;
 mod twin;
 mod units;
+#[cfg(target_os = "linux")]
+mod watch;
 mod wear;
 
 use clap::error::ContextKind;

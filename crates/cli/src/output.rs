@@ -1,6 +1,7 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
 use crate::error::CliError;
+use crate::log::{self, About, Level};
 use crate::progress;
 use crate::terminal::{for_terminal, harmless, without_secrets, write_error};
 use std::fmt::Display;
@@ -131,7 +132,11 @@ fn fitted(table: &Table, terminal: Option<(Width, Height)>) -> String {
 /// Says something on standard error, to a person, or to a program that asked for JSON.
 pub fn say(text: impl Display) {
     let text = text.to_string();
-    if progress::is_json() {
+    if log::is_json() {
+        let text = text.trim_end();
+        let message = text.strip_prefix("tapewise: ").unwrap_or(text);
+        log::write(Level::Info, About::default(), message);
+    } else if progress::is_json() {
         progress::message(&text);
     } else {
         progress::aside(|| write_error(&for_terminal(&text)));
@@ -140,6 +145,13 @@ pub fn say(text: impl Display) {
 
 /// Says on standard error what went wrong. A program that asked for JSON has it in the last object.
 pub fn say_error(error: &CliError) {
+    if log::is_json() {
+        let about = About {
+            hint: error.to_do(),
+            ..About::default()
+        };
+        return log::write(Level::Error, about, error.message());
+    }
     if progress::is_json() {
         return;
     }

@@ -80,7 +80,7 @@ impl EmulatedTransport {
     }
 
     /// The initiator is gone, as when its connection was cut: what holds only while it is there ends.
-    pub(crate) fn lose_nexus(&mut self) {
+    pub fn lose_nexus(&mut self) {
         let mut world = self.world();
         match self.target {
             LibraryUnit::Drive(number) => world.drives[number].lose_nexus(self.nexus),

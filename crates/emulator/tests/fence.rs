@@ -98,6 +98,18 @@ fn the_holder_of_a_later_lease_takes_the_drive_and_the_earlier_one_never_writes_
 }
 
 #[test]
+fn whoever_takes_a_drive_over_can_unload_what_the_earlier_one_kept_in() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (library, mut first) = written_by_the_first(directory.path());
+    first.prevent_removal(true).expect("prevented");
+    let mut second = drive(&library);
+    let fenced = second.fence(&Host::local(), lease(9), Arc::new(|| true));
+    fenced.expect("fenced");
+    second.wait_until_ready(SOON).expect("ready");
+    second.unload().expect("unloaded");
+}
+
+#[test]
 fn nobody_takes_the_drive_of_another_archive_or_of_another_program() {
     let directory = tempfile::tempdir().expect("a directory");
     let (library, _first) = written_by_the_first(directory.path());

@@ -8,9 +8,9 @@ use std::io::BufRead;
 use crate::csv_table::{Table, TableError, sniff_delimiter};
 use crate::fields::{Field, FieldOptions, Row, RowError};
 use crate::format::{Content, Format, Head, ReadError};
-use crate::notice::Notices;
+use crate::notice::{Notice, Notices};
 use crate::number::excerpt;
-use crate::request::Requests;
+use crate::request::{Request, Requests};
 
 /// See [`crate::detect::FORMATS`].
 pub const FORMAT: Format = Format {
@@ -56,29 +56,21 @@ pub enum CsvError {
 
 /// Reads requests from CSV; the separator is a comma, semicolon or TAB, whichever the header has most of.
 ///
-/// Columns we do not know are kept in [`crate::request::Request::extra`]. Memory grows with the file.
+/// Columns we do not know are kept in [`Request::extra`]. Memory grows with the file.
 ///
 /// # Errors
 /// At the first thing that is wrong, with its line and column.
 pub fn read_csv(input: impl BufRead, options: FieldOptions) -> Result<Requests, CsvError> {
-    let mut notices = Notices::new();
-    let mut table = Table::open(input, "such as id,start_block,block_count")?;
-    let columns = Columns::from_header(&table, &mut notices)?;
+    let mut rows = CsvRows::open(input, options)?;
     let mut requests = Vec::new();
-    while let Some(row) = table.next()? {
-        if row.is_blank() {
-            notices.push("empty-row", Some(row.line), || {
-                "a row of empty fields was skipped".to_string()
-            });
-            continue;
-        }
-        let row_number = requests.len() as u64 + 1;
-        requests.push(columns.request(&row.fields()?, row_number, row.line, options)?);
+    while let Some(request) = rows.next_request()? {
+        requests.push(request);
     }
+    let mut notices = rows.notices;
     let mut seen = HashSet::new();
     let repeated = requests
         .iter()
-        .filter(|request: &&crate::request::Request| !seen.insert(request.id.as_str()))
+        .filter(|request: &&Request| !seen.insert(request.id.as_str()))
         .count();
     if repeated > 0 {
         notices.push("repeated-id", None, || {
@@ -89,6 +81,61 @@ pub fn read_csv(input: impl BufRead, options: FieldOptions) -> Result<Requests, 
         requests,
         notices: notices.finish(),
     })
+}
+
+/// The same row by row, in constant memory. That an id stood before is not seen.
+pub struct CsvRows<R> {
+    table: Table<R>,
+    columns: Columns,
+    options: FieldOptions,
+    notices: Notices,
+    rows: u64,
+}
+
+impl<R: BufRead> CsvRows<R> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// Where it is none.
+    pub fn open(input: R, options: FieldOptions) -> Result<CsvRows<R>, CsvError> {
+        let mut notices = Notices::new();
+        let table = Table::open(input, "such as id,start_block,block_count")?;
+        let columns = Columns::from_header(&table, &mut notices)?;
+        Ok(CsvRows {
+            table,
+            columns,
+            options,
+            notices,
+            rows: 0,
+        })
+    }
+
+    /// The request of the next row; `None` at the end.
+    ///
+    /// # Errors
+    /// At the first thing that is wrong, with its line and column.
+    pub fn next_request(&mut self) -> Result<Option<Request>, CsvError> {
+        while let Some(row) = self.table.next()? {
+            if row.is_blank() {
+                self.notices.push("empty-row", Some(row.line), || {
+                    "a row of empty fields was skipped".to_string()
+                });
+                continue;
+            }
+            self.rows += 1;
+            let fields = row.fields()?;
+            let request = self
+                .columns
+                .request(&fields, self.rows, row.line, self.options);
+            return request.map(Some);
+        }
+        Ok(None)
+    }
+
+    /// What was ignored or assumed.
+    pub fn finish(self) -> Vec<Notice> {
+        self.notices.finish()
+    }
 }
 
 /// What each column of the file is.
@@ -170,7 +217,7 @@ impl Columns {
         row_number: u64,
         line: u64,
         options: FieldOptions,
-    ) -> Result<crate::request::Request, CsvError> {
+    ) -> Result<Request, CsvError> {
         let mut row = Row::new();
         let mut extra = Vec::new();
         for ((text, known), name) in fields.iter().zip(&self.known).zip(&self.names) {

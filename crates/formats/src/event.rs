@@ -83,6 +83,16 @@ where
     *count == T::default()
 }
 
+/// A plan as it was when the drive began with it: what it is likely to take, and what no order can be below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanBegun {
+    /// How long all of it takes, as predicted.
+    pub predicted_us: Micros,
+    /// A total that no order falls below with the same times, where one was computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound_us: Option<Micros>,
+}
+
 /// One thing that a drive or a robot did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
@@ -92,6 +102,12 @@ pub struct Event {
     pub at_us: Micros,
     /// How long it took.
     pub took_us: Micros,
+    /// How long it takes by the plan that it is part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted_us: Option<Micros>,
+    /// The plan that begins with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanBegun>,
     /// The drive's or robot's serial number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
@@ -137,6 +153,8 @@ impl Event {
             action,
             at_us,
             took_us,
+            predicted_us: None,
+            plan: None,
             device: None,
             cartridge: None,
             from: None,

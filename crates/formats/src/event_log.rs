@@ -307,7 +307,9 @@ const HEADER_OPTIONAL: [&str; 6] = [
     "emulated",
     "byte_scale",
 ];
-const EVENT_OPTIONAL: [&str; 12] = [
+const EVENT_OPTIONAL: [&str; 14] = [
+    "predicted_us",
+    "plan",
     "device",
     "cartridge",
     "from",

@@ -7,6 +7,7 @@ use crate::error::RunError;
 use crate::recorder::{Item, READY_LIMIT, Recorder};
 use crate::step::{Piece, Step};
 use tapewise_formats::event::{Action, Spot};
+use tapewise_model::Micros;
 use tapewise_scsi::{Attention, Condition, ScsiError};
 
 /// Takes what is read.
@@ -74,27 +75,34 @@ pub fn carry_on(
     sink: &mut dyn Sink,
     report: &mut Report,
 ) -> Result<(), RunError> {
-    let mut read_through = false;
+    let mut way = Way::default();
     for step in steps {
         recorder.go_on()?;
-        let piece = match step {
-            Step::Locate => {
-                read_through = false;
+        let (piece, reading) = match *step {
+            Step::Locate(takes) => {
+                way = Way {
+                    takes,
+                    read_through: false,
+                };
                 continue;
             }
-            Step::ReadThrough => {
-                read_through = true;
+            Step::ReadThrough(takes) => {
+                way = Way {
+                    takes,
+                    read_through: true,
+                };
                 continue;
             }
-            Step::Rewind => {
+            Step::Rewind(takes) => {
                 recorder.set_purpose(None, None);
+                recorder.predict(takes);
                 recorder.rewind()?;
                 continue;
             }
-            Step::Read(piece) => piece,
+            Step::Read(ref piece, takes) => (piece, takes),
         };
         recorder.set_purpose(Some(purpose(&name(piece.visit), piece)), None);
-        let result = attempts(piece, std::mem::take(&mut read_through), recorder, sink);
+        let result = attempts(piece, std::mem::take(&mut way), reading, recorder, sink);
         match result {
             Ok(places) => {
                 report.delivered.push(*piece);
@@ -113,17 +121,32 @@ pub fn carry_on(
     Ok(())
 }
 
-/// Reads a piece, and once more where the drive lost it for a reason that has passed.
+/// How a piece is reached, by the plan.
+#[derive(Clone, Copy, Default)]
+struct Way {
+    takes: Micros,
+    read_through: bool,
+}
+
+/// Reads a piece, and once more where the drive lost it for a reason that has passed. What is done again has no
+/// prediction.
 fn attempts(
     piece: &Piece,
-    read_through: bool,
+    way: Way,
+    reading: Micros,
     recorder: &mut Recorder<'_>,
     sink: &mut dyn Sink,
 ) -> Result<[Spot; 2], RunError> {
     let mut attempt = 1;
     loop {
-        let result = approach(piece, read_through && attempt == 1, recorder)
-            .and_then(|()| read_piece(piece, recorder, sink));
+        let is_first = attempt == 1;
+        let way = Some(way).filter(|_| is_first);
+        let result = approach(piece, way, recorder).and_then(|unused| {
+            if is_first {
+                recorder.predict(reading + unused);
+            }
+            read_piece(piece, recorder, sink)
+        });
         match result {
             Err(RunError::Scsi(error)) if attempt < MOST_ATTEMPTS && has_passed(&error) => {
                 recorder.forget_head();
@@ -136,19 +159,26 @@ fn attempts(
 }
 
 /// Brings the head to the piece: not at all where it stands there, by reading on where that was
-/// planned and is possible, else by a locate.
+/// planned and is possible, else by a locate. Says how much of the time that the plan gave it was not used: the turn
+/// from one wrap to the next is part of the read that follows.
 fn approach(
     piece: &Piece,
-    read_through: bool,
+    way: Option<Way>,
     recorder: &mut Recorder<'_>,
-) -> Result<(), RunError> {
+) -> Result<Micros, RunError> {
     let head = recorder
         .head()
         .filter(|head| head.partition == piece.partition)
         .and_then(|head| head.block);
+    let is_read_through = way.is_some_and(|way| way.read_through);
+    if let Some(way) = way.filter(|_| head != Some(piece.first_block)) {
+        recorder.predict(way.takes);
+    }
     match head {
-        Some(block) if block == piece.first_block => Ok(()),
-        Some(block) if read_through && block < piece.first_block => {
+        Some(block) if block == piece.first_block => {
+            return Ok(way.map_or(Micros::ZERO, |way| way.takes));
+        }
+        Some(block) if is_read_through && block < piece.first_block => {
             let gap = piece.first_block - block;
             let passed = recorder.read(Action::ReadThrough, gap, &mut |_, _| Ok(()));
             match passed {
@@ -164,6 +194,7 @@ fn approach(
             .locate(piece.partition, piece.first_block)
             .map(|_| ()),
     }
+    .map(|()| Micros::ZERO)
 }
 
 fn read_piece(

@@ -9,7 +9,7 @@ use crate::error::RunError;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tapewise_formats::event::{Action, Event, Outcome, Spot};
+use tapewise_formats::event::{Action, Event, Outcome, PlanBegun, Spot};
 use tapewise_formats::event_log::EventWriter;
 use tapewise_model::Micros;
 use tapewise_scsi::commands::{Compression, ModePage, ModeSelect6, WriteOutcome};
@@ -58,6 +58,8 @@ pub struct Recorder<'a> {
     buffer: Buffer,
     purpose: Option<String>,
     parameter: Option<i64>,
+    predicted: Option<Micros>,
+    plan: Option<PlanBegun>,
     kept: Option<Vec<Event>>,
 }
 
@@ -82,6 +84,8 @@ impl<'a> Recorder<'a> {
             buffer,
             purpose: None,
             parameter: None,
+            predicted: None,
+            plan: None,
             kept: None,
         }
     }
@@ -100,6 +104,16 @@ impl<'a> Recorder<'a> {
     pub fn set_purpose(&mut self, purpose: Option<String>, parameter: Option<i64>) {
         self.purpose = purpose;
         self.parameter = parameter;
+    }
+
+    /// How long the next action takes by its plan: see [`Event::predicted_us`].
+    pub fn predict(&mut self, takes: Micros) {
+        self.predicted = Some(takes);
+    }
+
+    /// The next action begins a plan: see [`Event::plan`].
+    pub fn begin_plan(&mut self, plan: PlanBegun) {
+        self.plan = Some(plan);
     }
 
     /// The drive itself, for what is neither timed nor logged. Whoever moves the tape with it must
@@ -346,6 +360,8 @@ impl<'a> Recorder<'a> {
         let event = Event {
             purpose: self.purpose.clone(),
             parameter: self.parameter,
+            predicted_us: self.predicted.take(),
+            plan: self.plan.take(),
             ..event
         };
         self.log.event(&event).map_err(RunError::Log)?;

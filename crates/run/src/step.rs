@@ -1,5 +1,6 @@
 //! What a drive is to do, step by step.
 
+use tapewise_model::Micros;
 use tapewise_order::{Action, End, Plan, Problem};
 
 /// A run of blocks that somebody wants.
@@ -17,17 +18,17 @@ pub struct Piece {
     pub last_block: u64,
 }
 
-/// One thing the drive is to do.
+/// One thing the drive is to do, and how long that takes by the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Go to the piece that is read next.
-    Locate,
+    Locate(Micros),
     /// Read on to the piece that is read next.
-    ReadThrough,
+    ReadThrough(Micros),
     /// Read a piece.
-    Read(Piece),
+    Read(Piece, Micros),
     /// Go back to the beginning of tape.
-    Rewind,
+    Rewind(Micros),
 }
 
 /// The steps that a plan takes on the drive.
@@ -36,20 +37,21 @@ pub enum Step {
 pub fn steps(plan: &Plan, problem: &Problem) -> Vec<Step> {
     let step = |step: &tapewise_order::Step| {
         Some(match step.action {
-            Action::Locate => Step::Locate,
-            Action::ReadThrough => Step::ReadThrough,
+            Action::Locate => Step::Locate(step.duration),
+            Action::ReadThrough => Step::ReadThrough(step.duration),
             Action::Read => {
                 let visit = &problem.visits()[step.visit as usize];
                 let segment = &visit.extents[step.extent as usize];
-                Step::Read(Piece {
+                let piece = Piece {
                     visit: step.visit,
                     segment: step.extent,
                     partition: segment.partition(),
                     first_block: segment.first_block,
                     last_block: segment.last_block,
-                })
+                };
+                Step::Read(piece, step.duration)
             }
-            Action::Finish if problem.options().end == End::Rewound => Step::Rewind,
+            Action::Finish if problem.options().end == End::Rewound => Step::Rewind(step.duration),
             Action::Finish => return None,
         })
     };

@@ -5,7 +5,8 @@ use crate::common;
 use common::{NEVER, drive};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_emulator::BadBlock;
-use tapewise_formats::event::{Action, Event, Outcome};
+use tapewise_formats::event::{Action, Event, Outcome, PlanBegun};
+use tapewise_model::Micros;
 use tapewise_run::{Item, Piece, Recorder, Report, RunError, Sink, Step, carry_on};
 use tapewise_scsi::TapeDrive;
 
@@ -39,13 +40,13 @@ fn piece(visit: u32, first_block: u64, last_block: u64) -> Piece {
 
 fn plan() -> Vec<Step> {
     vec![
-        Step::Locate,
-        Step::Read(piece(0, 120, 125)),
-        Step::ReadThrough,
-        Step::Read(piece(1, 140, 151)),
-        Step::Locate,
-        Step::Read(piece(2, 10, 12)),
-        Step::Rewind,
+        Step::Locate(Micros(3_000_000)),
+        Step::Read(piece(0, 120, 125), Micros(50)),
+        Step::ReadThrough(Micros(700)),
+        Step::Read(piece(1, 140, 151), Micros(50)),
+        Step::Locate(Micros(3_000_000)),
+        Step::Read(piece(2, 10, 12), Micros(50)),
+        Step::Rewind(Micros(4_000_000)),
     ]
 }
 
@@ -110,6 +111,14 @@ fn every_block_is_handed_on_in_the_order_of_the_plan_filemarks_too() {
         actions,
         [Locate, Read, ReadThrough, Read, Locate, Read, Rewind]
     );
+    let predicted: Vec<i64> = log
+        .iter()
+        .filter_map(|event| Some(event.predicted_us?.0))
+        .collect();
+    assert_eq!(
+        predicted,
+        [3_000_000, 50, 700, 50, 3_000_000, 50, 4_000_000]
+    );
     // An LTO drive says where it is, and the clock runs on.
     assert!(
         log.iter()
@@ -118,6 +127,38 @@ fn every_block_is_handed_on_in_the_order_of_the_plan_filemarks_too() {
     assert!(
         log.windows(2)
             .all(|pair| pair[0].at_us + pair[0].took_us <= pair[1].at_us)
+    );
+}
+
+#[test]
+fn the_time_of_a_way_without_a_move_belongs_to_the_read_and_a_plan_to_its_first_action() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_library, mut drive) = drive("lto8", 3, 1, directory.path());
+    write(&mut drive);
+    let steps = [
+        Step::Locate(Micros(9)),
+        Step::Read(piece(0, 120, 125), Micros(50)),
+        Step::ReadThrough(Micros(7)),
+        Step::Read(piece(1, 126, 130), Micros(40)),
+    ];
+    let (mut log, mut sink) = (Vec::<Event>::new(), Kept::default());
+    let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
+    let plan = PlanBegun {
+        predicted_us: Micros(106),
+        bound_us: None,
+    };
+    recorder.begin_plan(plan);
+    let mut report = Report::default();
+    carry_on(&steps, &mut recorder, &name, &mut sink, &mut report).expect("read");
+    let told = log.iter().map(|event| (event.predicted_us, event.plan));
+    let (first, second, third) = (Micros(9), Micros(50), Micros(47));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [
+            (Some(first), Some(plan)),
+            (Some(second), None),
+            (Some(third), None)
+        ]
     );
 }
 

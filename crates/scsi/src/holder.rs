@@ -42,6 +42,17 @@ impl Holder {
         }
     }
 
+    /// The lease under which a mover holds it.
+    pub fn lease(&self) -> Option<LeaseKey> {
+        match self {
+            Holder::Reservation {
+                owner: Owner::Mover(lease),
+                ..
+            } => Some(*lease),
+            _ => None,
+        }
+    }
+
     /// Whether it is a reservation whose holder has ended.
     pub fn is_gone(&self) -> bool {
         matches!(self, Holder::Reservation { owner, .. } if owner.is_gone())

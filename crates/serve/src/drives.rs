@@ -5,7 +5,10 @@
 //! does for a drive is told of the drive.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 use tapewise_formats::event::{Action, Event, Outcome, Spot};
+use tapewise_model::{Geometry, Micros, Wear};
+use tapewise_run::Odometer;
 
 /// Mounts are remembered for a day, and no more than this many.
 const DAY_NS: i64 = 86_400_000_000_000;
@@ -23,6 +26,10 @@ pub struct Drives {
     /// Positionings by class, one more for those beyond the last.
     pub(crate) positionings: [u64; CLASSES_S.len() + 1],
     pub(crate) positioning_us: u64,
+    /// How much tape a place on it is; none: nobody said which drives these are.
+    geometry: Option<Geometry>,
+    /// What each cartridge has been through.
+    pub(crate) wear: BTreeMap<String, Wear>,
 }
 
 /// A drive.
@@ -42,6 +49,16 @@ pub(crate) struct Device {
     pub errors: u64,
     /// Microseconds of mounting, positioning and reading.
     pub took_us: [u64; 3],
+    /// The same as plans predicted it, of what was done by a plan, and what that took.
+    pub predicted_us: [u64; 3],
+    pub by_plan_us: [u64; 3],
+    /// Plans of which a bound is known, as they were when the drive began with them: what they take together, and what
+    /// they take at least, in whatever order.
+    pub bounded_plans: u64,
+    pub planned_us: u64,
+    pub bound_us: u64,
+    /// Tape moved, and cartridges loaded.
+    pub wear: Wear,
 }
 
 /// A cartridge in a drive, from when it came to when it went.
@@ -62,6 +79,9 @@ pub(crate) struct Mounted {
 /// What the time of an action is counted as: mounting, positioning, reading.
 pub(crate) const KINDS: [&str; 3] = ["mount", "position", "read"];
 
+/// Those of them that a plan predicts.
+pub(crate) const PLANNED: Range<usize> = 1..3;
+
 fn kind(action: Action) -> Option<usize> {
     match action {
         Action::Mount | Action::Unmount | Action::Fetch | Action::Return => Some(0),
@@ -76,10 +96,34 @@ fn is_end(action: Action) -> bool {
     matches!(action, Action::Unmount | Action::Return)
 }
 
+fn whole(time: Micros) -> u64 {
+    u64::try_from(time.0).unwrap_or_default()
+}
+
 impl Drives {
+    /// Drives that have done nothing yet, whose cartridges are like this.
+    pub(crate) fn with(geometry: Geometry) -> Drives {
+        Drives {
+            geometry: Some(geometry),
+            ..Drives::default()
+        }
+    }
+
+    /// The cartridge that has moved most, as passes from one end of the tape to the other.
+    pub(crate) fn most_passes(&self) -> Option<f64> {
+        let geometry = self.geometry.as_ref()?;
+        let passes = self.wear.values().map(|wear| wear.passes(geometry));
+        passes.max_by(f64::total_cmp)
+    }
+
+    /// Metres of tape that a drive has moved, where it is known how long the tape is.
+    pub(crate) fn metres(&self, device: &Device) -> Option<f64> {
+        device.wear.metres(self.geometry.as_ref()?)
+    }
+
     /// Adds what one of them did, as it is known at a time.
     pub(crate) fn saw(&mut self, event: &Event, now_ns: i64) {
-        let took_us = u64::try_from(event.took_us.0).unwrap_or_default();
+        let took_us = whole(event.took_us);
         let kind = kind(event.action);
         let has_failed = event.outcome == Outcome::Failed;
         let name = event.device.clone().unwrap_or_default();
@@ -91,7 +135,18 @@ impl Drives {
             error: None,
             errors: 0,
             took_us: [0; 3],
+            predicted_us: [0; 3],
+            by_plan_us: [0; 3],
+            bounded_plans: 0,
+            planned_us: 0,
+            bound_us: 0,
+            wear: Wear::default(),
         });
+        let wear = self
+            .geometry
+            .as_ref()
+            .map(|geometry| worn(event, device.spot, geometry));
+        device.wear += wear.unwrap_or_default();
         device.last = event.action;
         device.at_ns = now_ns;
         device.error = None;
@@ -102,6 +157,15 @@ impl Drives {
         }
         if let Some(kind) = kind {
             device.took_us[kind] += took_us;
+            if let (Some(predicted), false) = (event.predicted_us, has_failed) {
+                device.predicted_us[kind] += whole(predicted);
+                device.by_plan_us[kind] += took_us;
+            }
+        }
+        if let Some((plan, bound)) = event.plan.and_then(|plan| Some((plan, plan.bound_us?))) {
+            device.bounded_plans += 1;
+            device.planned_us += whole(plan.predicted_us);
+            device.bound_us += whole(bound);
         }
         if is_end(event.action) && !has_failed {
             (device.cartridge, device.spot) = (None, None);
@@ -114,6 +178,9 @@ impl Drives {
             let class = CLASSES_S.iter().position(|&most| seconds <= most);
             self.positionings[class.unwrap_or(CLASSES_S.len())] += 1;
             self.positioning_us += took_us;
+        }
+        if let (Some(wear), Some(cartridge)) = (wear, &event.cartridge) {
+            *self.wear.entry(cartridge.clone()).or_default() += wear;
         }
         self.add_to_mount(event, &name, now_ns);
     }
@@ -143,7 +210,7 @@ impl Drives {
             return;
         };
         if let Some(kind) = kind(event.action) {
-            mount.took_us[kind] += u64::try_from(event.took_us.0).unwrap_or_default();
+            mount.took_us[kind] += whole(event.took_us);
         }
         mount.locates += u64::from(event.action == Action::Locate);
         mount.bytes = mount.bytes.saturating_add(event.bytes);
@@ -164,10 +231,22 @@ impl Drives {
     }
 }
 
+/// What an action takes of a cartridge's life. Where the log does not say where the head was, it is where the last
+/// action left it.
+fn worn(event: &Event, last: Option<Spot>, geometry: &Geometry) -> Wear {
+    let event = Event {
+        from: event.from.or(last),
+        ..event.clone()
+    };
+    let mut odometer = Odometer::new(geometry, None);
+    odometer.add(&event);
+    odometer.wear
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tapewise_model::Micros;
+    use tapewise_formats::event::PlanBegun;
 
     fn event(action: Action, took_s: i64) -> Event {
         Event {
@@ -216,6 +295,74 @@ mod tests {
         drives.saw(&event(Action::Unmount, 20), 31);
         drives.saw(&event(Action::Mount, 20), 20 + DAY_NS);
         assert_eq!(drives.mounts.len(), 2);
+    }
+
+    #[test]
+    fn predictions_count_with_what_they_were_made_for_and_gaps_with_their_bounds() {
+        let mut drives = Drives::default();
+        let second = |seconds: i64| Some(Micros(seconds * 1_000_000));
+        let plan = |bound_us| PlanBegun {
+            predicted_us: Micros(90_000_000),
+            bound_us,
+        };
+        let located = Event {
+            predicted_us: second(40),
+            plan: Some(plan(second(81))),
+            ..event(Action::Locate, 50)
+        };
+        let failed = Event {
+            outcome: Outcome::Failed,
+            ..located.clone()
+        };
+        let without_bound = Event {
+            plan: Some(plan(None)),
+            ..event(Action::Locate, 7)
+        };
+        for event in [&located, &failed, &without_bound] {
+            drives.saw(event, 1);
+        }
+        let device = &drives.devices["D1"];
+        assert_eq!(device.predicted_us, [0, 40_000_000, 0]);
+        assert_eq!(device.by_plan_us, [0, 50_000_000, 0]);
+        let plans = (device.bounded_plans, device.planned_us, device.bound_us);
+        assert_eq!(plans, (2, 180_000_000, 162_000_000));
+    }
+
+    #[test]
+    fn tape_moves_from_where_the_last_action_left_the_head() {
+        let profile = tapewise_model::profile::find("lto8").expect("a profile");
+        let geometry = profile.geometry().expect("a geometry");
+        let (begin, length) = (geometry.lpos_min, geometry.wrap_lpos());
+        let mut drives = Drives::with(geometry);
+        let at = |lpos| {
+            Some(Spot {
+                wrap: Some(0),
+                lpos: Some(lpos),
+                ..Spot::default()
+            })
+        };
+        let moves = [
+            (Action::Mount, at(begin)),
+            // The log does not say from where.
+            (Action::Locate, at(begin + length / 2)),
+            (Action::Unmount, None),
+        ];
+        for (action, to) in moves {
+            drives.saw(
+                &Event {
+                    to,
+                    ..event(action, 1)
+                },
+                1,
+            );
+        }
+        let device = &drives.devices["D1"];
+        // Half of the 922 m that carry data, and back; an LTO-8 cartridge's life is told in metres.
+        let metres = drives.metres(device).expect("a length");
+        assert!((metres - 922.0).abs() < 1.0, "{metres}");
+        let passes = drives.most_passes().expect("passes");
+        assert!((passes - 1.0).abs() < 1e-4, "{passes}");
+        assert_eq!(device.wear.loads, 1);
     }
 
     #[test]

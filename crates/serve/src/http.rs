@@ -7,6 +7,7 @@ use crate::problem::Problem;
 use crate::rate::Rates;
 use crate::service::Service;
 use crate::tls::{Certificate, Secured};
+use crate::trace::{Call, Tracer};
 use crate::{failed, files, metrics, openapi, page, requests, status, tape};
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -129,6 +130,10 @@ async fn admit(State(service): State<Arc<Service>>, request: Request, next: Next
         files: Vec::new(),
     };
     let is_recorded = audit::is_recorded(request.method(), request.uri());
+    let came = service
+        .tracer
+        .as_ref()
+        .map(|_| Came::of(&request, &service));
     let wants_page = is_page(request.uri().path());
     let answered = answer(&service, request, next, &mut line, is_recorded).await;
     let mut response = match answered {
@@ -138,6 +143,9 @@ async fn admit(State(service): State<Arc<Service>>, request: Request, next: Next
         }
         Err(problem) => problem.into_response(),
     };
+    if let (Some(tracer), Some(came)) = (&service.tracer, came) {
+        came.told(tracer, &response, line.user.as_deref(), &service);
+    }
     if is_recorded || audit::is_refusal(response.status()) {
         let made = response.headers().get(header::LOCATION);
         let made = made.filter(|_| response.status() == StatusCode::CREATED);
@@ -153,6 +161,42 @@ async fn admit(State(service): State<Arc<Service>>, request: Request, next: Next
         }
     }
     response
+}
+
+/// A request that came, for its trace.
+struct Came {
+    at_ns: i64,
+    traceparent: Option<String>,
+    asks_for_files: bool,
+}
+
+impl Came {
+    fn of(request: &Request, service: &Service) -> Came {
+        let traceparent = request.headers().get("traceparent");
+        let path = request.uri().path().trim_end_matches('/');
+        Came {
+            at_ns: (service.now_ns)(),
+            traceparent: traceparent.and_then(|text| Some(text.to_str().ok()?.to_owned())),
+            asks_for_files: path.strip_prefix(tape::ROOT) == Some("/stage"),
+        }
+    }
+
+    /// Begins the trace of a stage request that was entered.
+    fn told(&self, tracer: &Tracer, response: &Response, user: Option<&str>, service: &Service) {
+        let made = response.headers().get(header::LOCATION);
+        let made = made.and_then(|made| made.to_str().ok()?.rsplit_once('/'));
+        if let (Some((_, stage)), StatusCode::CREATED, true) =
+            (made, response.status(), self.asks_for_files)
+        {
+            tracer.called(&Call {
+                stage,
+                user,
+                start_ns: self.at_ns,
+                end_ns: (service.now_ns)(),
+                traceparent: self.traceparent.as_deref(),
+            });
+        }
+    }
 }
 
 /// Whether a browser that nobody has logged in with is sent to the page for it.
@@ -327,7 +371,7 @@ async fn bounded(body: Body, most: usize) -> Result<Bytes, Problem> {
 /// # Errors
 /// What the system says of the socket.
 pub fn listen(
-    service: Arc<Service>,
+    app: Router,
     socket: TcpListener,
     certificate: Option<Arc<Certificate>>,
     stop: &AtomicBool,
@@ -342,9 +386,9 @@ pub fn listen(
         let server = match certificate {
             Some(certificate) => {
                 let secured = Secured::new(socket, certificate)?;
-                tokio::spawn(serve(secured, service, ended))
+                tokio::spawn(serve(secured, app, ended))
             }
-            None => tokio::spawn(serve(socket, service, ended)),
+            None => tokio::spawn(serve(socket, app, ended)),
         };
         while !stop.load(Ordering::Relaxed) && !server.is_finished() {
             tokio::time::sleep(LOOK).await;
@@ -363,7 +407,7 @@ pub fn listen(
 /// Answers until it has `ended`.
 async fn serve<L>(
     listener: L,
-    service: Arc<Service>,
+    app: Router,
     mut ended: tokio::sync::watch::Receiver<bool>,
 ) -> io::Result<()>
 where
@@ -371,7 +415,7 @@ where
     L::Addr: std::fmt::Debug,
     Peer: for<'a> Connected<IncomingStream<'a, L>>,
 {
-    let app = router(service).into_make_service_with_connect_info::<Peer>();
+    let app = app.into_make_service_with_connect_info::<Peer>();
     let graceful = axum::serve(listener, app).with_graceful_shutdown(async move {
         // The other end is dropped only when all is over.
         let _ = ended.wait_for(|ended| *ended).await;

@@ -29,6 +29,7 @@
 //! | `page` | the page for people |
 //! | `problem` | errors as RFC 7807 wants them |
 //! | `token` | the file with the secret that lets a client in |
+//! | `trace/` | what was done for each request, for collectors of OpenTelemetry |
 //! | `work` | what the drives' side is doing |
 
 mod access;
@@ -55,6 +56,7 @@ mod status;
 mod tape;
 mod tls;
 mod token;
+mod trace;
 mod work;
 
 pub use access::{Access, AccessError};
@@ -62,6 +64,7 @@ pub use area::Area;
 pub use drives::Drives;
 pub use http::{listen, router};
 pub use limits::Limits;
+pub use metrics::router_of_mover;
 pub use service::{Parts, Service, Site};
 pub use settings::{
     Directory, IssuerSettings, May, ServeSettings, SettingsError, Sha256Hex, TlsSettings,
@@ -69,4 +72,5 @@ pub use settings::{
 };
 pub use tls::{Certificate, CertificateError};
 pub use token::{Token, TokenError, new_secret};
+pub use trace::{Collector, Lost, Tracer, recalls_of};
 pub use work::{Counts, Doing, Work};

@@ -5,6 +5,7 @@ use crate::forecast::{Outlook, Planned};
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::rate::Rates;
+use crate::trace::Tracer;
 use crate::work::Work;
 use axum::http::StatusCode;
 use std::path::PathBuf;
@@ -44,6 +45,8 @@ pub struct Parts {
     pub now_ns: fn() -> i64,
     /// What the drives' side is doing.
     pub work: Arc<Work>,
+    /// Who is told what was done for each request; nobody, unless there is a collector.
+    pub tracer: Option<Arc<Tracer>>,
 }
 
 /// What answers HTTP.
@@ -62,6 +65,7 @@ pub struct Service {
     pub(crate) strangers: Rates,
     pub(crate) now_ns: fn() -> i64,
     pub(crate) work: Arc<Work>,
+    pub(crate) tracer: Option<Arc<Tracer>>,
 }
 
 impl Service {
@@ -80,6 +84,7 @@ impl Service {
             strangers: Rates::default(),
             now_ns: parts.now_ns,
             work: parts.work,
+            tracer: parts.tracer,
         }
     }
 

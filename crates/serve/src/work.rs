@@ -3,7 +3,9 @@
 use crate::drives::Drives;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tapewise_archive::mover::Recalled;
 use tapewise_formats::event::Event;
+use tapewise_model::Profile;
 
 /// What is being done now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,6 +64,15 @@ impl Default for State {
 }
 
 impl Work {
+    /// Nothing is done yet, by drives of a profile. If it does not say how its tape is laid out, wear is not known.
+    pub fn of(profile: &Profile) -> Work {
+        let work = Work::default();
+        if let Ok(geometry) = profile.geometry() {
+            work.state().drives = Drives::with(geometry);
+        }
+        work
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -87,9 +98,25 @@ impl Work {
         self.state().doing.clone()
     }
 
-    /// Adds to what was done.
-    pub fn count(&self, add: impl FnOnce(&mut Counts)) {
-        add(&mut self.beat().counts);
+    /// Adds what came of recalls.
+    pub fn did(&self, recalled: &Recalled) {
+        let counts = &mut self.beat().counts;
+        counts.delivered += recalled.delivered;
+        counts.bytes = counts.bytes.saturating_add(recalled.bytes);
+        counts.failed += recalled.failed.len() as u64;
+        counts.mounts += recalled.mounts;
+    }
+
+    /// Says what came of recalls altogether, where others carry them out.
+    pub fn counted(&self, counts: Counts) {
+        self.beat().counts = counts;
+    }
+
+    /// Says that the work could not go on, and why.
+    pub fn is_stuck(&self, why: String) {
+        let mut state = self.beat();
+        state.counts.troubles += 1;
+        state.doing = Doing::Waiting(why);
     }
 
     /// What was done.

@@ -154,6 +154,7 @@ impl Desk {
             audit_file: settings.audit_file.as_ref().map(in_directory),
             now_ns: || NOW_S * NS,
             work: Arc::clone(&work),
+            tracer: None,
         }));
         let text = std::fs::read_to_string(path).expect("a token");
         Desk {

@@ -9,7 +9,7 @@ use tapewise_formats::event::{Action, Event, Outcome, Spot};
 use tapewise_house::browser::Browser;
 use tapewise_house::driven::{Driven, axe};
 use tapewise_model::Micros;
-use tapewise_serve::{ServeSettings, listen};
+use tapewise_serve::{ServeSettings, listen, router};
 
 /// Sets a flag when it goes, so that a test that fails does not wait for its server.
 struct AtEnd<'a>(&'a AtomicBool);
@@ -78,7 +78,7 @@ fn every_page_can_be_read_and_used_by_keyboard_and_shows_what_changes() {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let service = Arc::clone(&desk.service);
-        let server = scope.spawn(|| listen(service, socket, None, &stop));
+        let server = scope.spawn(|| listen(router(service), socket, None, &stop));
         let end = AtEnd(&stop);
         let site = Tour {
             browser: &mut browser,

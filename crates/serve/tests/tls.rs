@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tapewise_serve::{Certificate, ServeSettings, listen};
+use tapewise_serve::{Certificate, ServeSettings, listen, router};
 
 /// Puts a certificate and its key into a directory.
 fn put(directory: &Path, name: &str) {
@@ -61,7 +61,7 @@ fn a_client_checks_the_certificate_also_after_it_was_renewed() {
     std::thread::scope(|scope| {
         let service = Arc::clone(&desk.service);
         let used = Arc::clone(&certificate);
-        let server = scope.spawn(|| listen(service, socket, Some(used), &stop));
+        let server = scope.spawn(|| listen(router(service), socket, Some(used), &stop));
         // Whoever says nothing, or speaks in clear, keeps nobody waiting.
         let silent = TcpStream::connect(address).expect("a connection");
         let mut clear = TcpStream::connect(address).expect("a connection");

@@ -1,9 +1,10 @@
 //! The event kernel: what happens next, in whole microseconds.
 //!
-//! An [`Agenda`] is a heap of events keyed by time and by the order in which they were put down, so
-//! that two events of one microsecond happen in that order on every machine. Time never runs
-//! backwards, and once the heap has grown to its largest size nothing is allocated. What happens at once stays out of
-//! the heap: it comes after all that the heap has for this time, as that was put down earlier.
+//! An [`Agenda`] keys events by time and by the order in which they were put down, so that two events of one
+//! microsecond happen in that order on every machine. Time never runs backwards, and once it has grown to its largest
+//! size nothing is allocated. The next few events are a sorted list, which is quicker than a heap while it is short;
+//! all later ones are in a heap. What happens at once stays out of both: it comes after all that they have for this
+//! time, as that was put down earlier.
 //!
 //! ```
 //! use tapewise_model::Micros;
@@ -25,12 +26,18 @@ use tapewise_model::Micros;
 /// Events to come, and the time of the last one taken.
 #[derive(Clone, Debug)]
 pub struct Agenda<E> {
-    heap: BinaryHeap<Entry<E>>,
+    /// The next events, the soonest last.
+    soon: Vec<Entry<E>>,
+    /// Events that are none of the next.
+    later: BinaryHeap<Entry<E>>,
     /// Events of the present time that were put down since it began, in that order.
     at_once: VecDeque<E>,
     now: Micros,
     sequence: u64,
 }
+
+/// Events in the sorted list, at most.
+const SOON: usize = 32;
 
 /// An event at its place in the agenda. The largest entry is the soonest.
 #[derive(Clone, Debug)]
@@ -70,7 +77,8 @@ impl<E> Agenda<E> {
     /// An empty agenda at time zero.
     pub fn new() -> Agenda<E> {
         Agenda {
-            heap: BinaryHeap::new(),
+            soon: Vec::with_capacity(SOON + 1),
+            later: BinaryHeap::new(),
             at_once: VecDeque::new(),
             now: Micros::ZERO,
             sequence: 0,
@@ -98,7 +106,15 @@ impl<E> Agenda<E> {
         // Never negative: `now` begins at zero and only grows.
         let key = (time.0 as u128) << 64 | u128::from(self.sequence);
         self.sequence += 1;
-        self.heap.push(Entry { key, event });
+        let entry = Entry { key, event };
+        if self.later.peek().is_some_and(|first| first.key < key) {
+            return self.later.push(entry);
+        }
+        let place = self.soon.iter().rposition(|other| other.key > key);
+        self.soon.insert(place.map_or(0, |place| place + 1), entry);
+        if self.soon.len() > SOON {
+            self.later.push(self.soon.remove(0));
+        }
     }
 
     /// Takes the next event and moves the clock to it.
@@ -109,17 +125,22 @@ impl<E> Agenda<E> {
     )]
     pub fn next(&mut self) -> Option<E> {
         let is_now = |entry: &Entry<E>| (entry.key >> 64) as i64 == self.now.0;
-        if !self.at_once.is_empty() && !self.heap.peek().is_some_and(is_now) {
+        if !self.at_once.is_empty() && !self.soon.last().is_some_and(is_now) {
             return self.at_once.pop_front();
         }
-        let entry = self.heap.pop()?;
+        let entry = self.soon.pop()?;
+        if self.soon.is_empty() {
+            let next = std::iter::from_fn(|| self.later.pop());
+            self.soon.extend(next.take(SOON / 2));
+            self.soon.reverse();
+        }
         self.now = Micros((entry.key >> 64) as i64);
         Some(entry.event)
     }
 
     /// Number of events to come.
     pub fn len(&self) -> usize {
-        self.heap.len() + self.at_once.len()
+        self.soon.len() + self.later.len() + self.at_once.len()
     }
 
     /// Whether nothing is to come.

@@ -361,11 +361,12 @@ pub enum Choice {
 /// Of the drives that read a medium an empty one is taken before one that has a cartridge, and of
 /// these the one that has been free for longest. A cartridge that is in a drive stays in it.
 pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
-    let media = situation.waiting.iter().map(|waiting| waiting.medium.0 + 1);
-    let media = media.max().unwrap_or(0);
-    let drives: Vec<Option<usize>> = (0..media)
-        .map(|medium| free_drive(situation, MediumId(medium)))
-        .collect();
+    // Looked for once for each of the first media; few libraries have more.
+    let mut at_hand: [Option<Option<usize>>; 8] = [None; 8];
+    let mut drive_for = |medium: MediumId| match at_hand.get_mut(medium.0) {
+        Some(known) => *known.get_or_insert_with(|| free_drive(situation, medium)),
+        None => free_drive(situation, medium),
+    };
     let mut best: Option<(Place, usize, usize)> = None;
     let mut not_before: Option<Micros> = None;
     let mut ranked = Vec::new();
@@ -374,7 +375,7 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
     for (place, waiting) in situation.waiting.iter().enumerate() {
         let drive = match waiting.here {
             Some(here) => (situation.drives.iter()).position(|drive| drive.drive == here),
-            None => drives[waiting.medium.0],
+            None => drive_for(waiting.medium),
         };
         let Some(drive) = drive.filter(|_| !standing(policy, situation, waiting).is_at_limit)
         else {
@@ -389,8 +390,12 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
             Err(time) => not_before = Some(not_before.map_or(time, |known| known.min(time))),
         }
     }
-    let matched = matching::first(situation, &ranked);
-    match best.map(|(_, place, drive)| (place, drive)).or(matched) {
+    let first = if matches {
+        matching::first(situation, &ranked)
+    } else {
+        best.map(|(_, place, drive)| (place, drive))
+    };
+    match first {
         Some((place, drive)) => Choice::Mount { place, drive },
         None => Choice::Wait(not_before),
     }

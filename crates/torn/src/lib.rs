@@ -36,6 +36,8 @@ pub enum Step {
     Read,
     /// Open it.
     Open,
+    /// Begin to read or write the database, while nothing of it is locked: what others commit meanwhile is seen.
+    Begin,
 }
 
 /// Whether a step is done.

@@ -7,6 +7,7 @@
 
 use crate::{Step, Under, Verdict, lock, under};
 use rusqlite::ffi;
+use std::cell::Cell;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,8 @@ struct Opened {
 struct Of {
     path: PathBuf,
     under: Under,
+    /// How many locks on the shared memory it has.
+    locks: Cell<c_int>,
 }
 
 /// Makes this layer the one that databases are opened with. Files that are not watched go to the real one as they are.
@@ -123,7 +126,11 @@ unsafe extern "C" fn open(
         if is_new {
             lock(&under.files).made(&path);
         }
-        (*ours).of = Box::into_raw(Box::new(Of { path, under }));
+        (*ours).of = Box::into_raw(Box::new(Of {
+            path,
+            under,
+            locks: Cell::new(0),
+        }));
         (*ours).base.pMethods = &METHODS;
         ffi::SQLITE_OK
     }
@@ -327,7 +334,19 @@ unsafe extern "C" fn shm_lock(
     count: c_int,
     flags: c_int,
 ) -> c_int {
-    forward!(file, xShmLock, offset, count, flags)
+    // Safety: the file is ours.
+    let (of, _) = unsafe { parts(file) };
+    let is_locking = flags & ffi::SQLITE_SHM_LOCK != 0;
+    let is_first = is_locking && of.locks.get() == 0;
+    if is_first && of.under.plug.step(Step::Begin) != Verdict::Go {
+        return ffi::SQLITE_IOERR_SHMLOCK;
+    }
+    let done = forward!(file, xShmLock, offset, count, flags);
+    if done == ffi::SQLITE_OK {
+        let change = if is_locking { count } else { -count };
+        of.locks.set((of.locks.get() + change).max(0));
+    }
+    done
 }
 
 unsafe extern "C" fn shm_barrier(file: *mut ffi::sqlite3_file) {

@@ -1,6 +1,6 @@
 //! Where recalled files go: real files in memory, under a watch that lets steps fail and knows what a power cut takes.
 
-use crate::fate::{Dead, Fates, Kind, Wrong};
+use crate::fate::{Dead, Kind, Steps, Wrong};
 use crate::files::{Choose, error, torn};
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use tapewise_archive::deliver::{Step, Watch};
 
 /// Watches all destinations.
 pub struct Destinations {
-    fates: Arc<Fates>,
+    steps: Arc<dyn Steps>,
     unsynced: Mutex<Unsynced>,
 }
 
@@ -44,9 +44,9 @@ impl Name {
 
 impl Destinations {
     /// Nothing is there yet.
-    pub fn new(fates: Arc<Fates>) -> Destinations {
+    pub fn new(steps: Arc<dyn Steps>) -> Destinations {
         Destinations {
-            fates,
+            steps,
             unsynced: Mutex::default(),
         }
     }
@@ -101,7 +101,7 @@ impl Watch for Destinations {
             step,
             Step::MakeDirectory(_) | Step::Create(_) | Step::Write(..) | Step::SetLength(..)
         );
-        match self.fates.step(kind) {
+        match self.steps.step(kind) {
             Err(Dead) => return Err(Dead.into()),
             Ok(Some(Wrong::Error)) => return Err(error(Wrong::Error)),
             Ok(Some(Wrong::Full)) if takes_room => return Err(error(Wrong::Full)),

@@ -158,7 +158,7 @@ fn draw_what(random: &mut Random) -> What {
 }
 
 /// A number up to `most`, small ones as likely as large ones.
-fn spread(random: &mut Random, most: f64) -> u64 {
+pub fn spread(random: &mut Random, most: f64) -> u64 {
     ((most.ln() * random.unit()).exp() as u64).max(1)
 }
 

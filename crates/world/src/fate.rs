@@ -4,6 +4,7 @@
 //! process can be killed before any of them. Each kind of step is counted for itself too, so that the third sync can
 //! fail, or the tenth read of a tape come out wrong.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_torn::{Plug, Step, Verdict};
@@ -19,6 +20,8 @@ pub enum Kind {
     Sync,
     /// A file is made, renamed or removed.
     Name,
+    /// A transaction of the catalogue begins.
+    Begin,
     /// The catalogue writes.
     Database,
     /// The catalogue reads.
@@ -39,12 +42,13 @@ pub enum Kind {
 
 impl Kind {
     /// What is done, in words.
-    fn words(self) -> &'static str {
+    pub fn words(self) -> &'static str {
         match self {
             Kind::Write => "cache, write",
             Kind::Read => "cache, read",
             Kind::Sync => "cache, sync",
             Kind::Name => "cache, make or rename",
+            Kind::Begin => "catalogue, begin",
             Kind::Database => "catalogue, write",
             Kind::Lookup => "catalogue, read",
             Kind::Command => "drive or robot, command",
@@ -113,6 +117,24 @@ pub struct Plan {
     pub ends: Option<(u64, End)>,
     /// The step of a kind with this number goes wrong, counted from 0.
     pub wrong: Option<(Kind, u64, Wrong)>,
+}
+
+/// Whoever is asked before each step: the fates of a process that is alone, or a host among others.
+pub trait Steps: Send + Sync {
+    /// What becomes of a step: nothing wrong, how it goes wrong, or an error because nothing is done any more.
+    fn step(&self, kind: Kind) -> Result<Option<Wrong>, Dead>;
+
+    /// The cache's disk for one alone, as long as the answer is kept: see
+    /// [`Disk::turn`](tapewise_archive::cache::Disk::turn).
+    fn turn(&self) -> Result<Box<dyn Any>, Dead> {
+        Ok(Box::new(()))
+    }
+}
+
+impl Steps for Fates {
+    fn step(&self, kind: Kind) -> Result<Option<Wrong>, Dead> {
+        Fates::step(self, kind)
+    }
 }
 
 /// Counts steps, and says what becomes of each.
@@ -236,7 +258,7 @@ impl Plug for Fates {
         let kind = match step {
             Step::Write(_) | Step::Truncate | Step::Sync | Step::Remove => Kind::Database,
             Step::Read => Kind::Lookup,
-            Step::Open => {
+            Step::Open | Step::Begin => {
                 return if self.is_dead() {
                     Verdict::Fail
                 } else {

@@ -3,7 +3,8 @@
 //! After a power cut every name that was not synced with its directory is there or not, each for itself; contents that
 //! were not synced are as they were, or new, or new up to somewhere, or have holes.
 
-use crate::fate::{Fates, Kind, Wrong};
+use crate::fate::{Kind, Steps, Wrong};
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -48,6 +49,8 @@ pub fn torn(old: Vec<u8>, new: Vec<u8>, choose: &mut Choose<'_>) -> Vec<u8> {
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     nodes: BTreeMap<u64, Node>,
+    /// How often each is open.
+    open: BTreeMap<u64, u64>,
     names: BTreeMap<PathBuf, u64>,
     durable: BTreeMap<PathBuf, u64>,
     next: u64,
@@ -143,7 +146,9 @@ impl Tree {
             .chain(self.durable.values())
             .copied()
             .collect();
-        self.nodes.retain(|node, _| named.contains(node));
+        let open = &self.open;
+        self.nodes
+            .retain(|node, _| named.contains(node) || open.contains_key(node));
     }
 }
 
@@ -151,17 +156,17 @@ impl Tree {
 #[derive(Clone)]
 pub struct MemoryDisk {
     tree: Arc<Mutex<Tree>>,
-    fates: Arc<Fates>,
+    steps: Arc<dyn Steps>,
     /// Bytes that fit.
     capacity_bytes: u64,
 }
 
 impl MemoryDisk {
     /// An empty disk.
-    pub fn new(fates: Arc<Fates>, capacity_bytes: u64) -> MemoryDisk {
+    pub fn new(steps: Arc<dyn Steps>, capacity_bytes: u64) -> MemoryDisk {
         MemoryDisk {
             tree: Arc::default(),
-            fates,
+            steps,
             capacity_bytes,
         }
     }
@@ -173,13 +178,22 @@ impl MemoryDisk {
 
     /// A step that is done or not.
     fn step(&self, kind: Kind) -> io::Result<()> {
-        match self.fates.step(kind)? {
+        match self.steps.step(kind)? {
             None => Ok(()),
             Some(wrong) => Err(error(wrong)),
         }
     }
 
+    /// The same disk as another process sees it.
+    pub fn seen_by(&self, steps: Arc<dyn Steps>) -> MemoryDisk {
+        MemoryDisk {
+            steps,
+            ..self.clone()
+        }
+    }
+
     fn file(&self, node: u64) -> Box<dyn DiskFile> {
+        *self.tree().open.entry(node).or_insert(0) += 1;
         Box::new(Handle {
             disk: self.clone(),
             node,
@@ -248,7 +262,7 @@ impl Disk for MemoryDisk {
 
     fn open(&self, name: &Path) -> io::Result<Box<dyn DiskFile>> {
         let node = self.tree().names.get(name).copied();
-        node.map(|node| self.file(node)).ok_or_else(missing)
+        Ok(self.file(node.ok_or_else(missing)?))
     }
 
     fn files(&self) -> io::Result<Vec<(PathBuf, u64)>> {
@@ -269,6 +283,10 @@ impl Disk for MemoryDisk {
         true
     }
 
+    fn turn(&self) -> io::Result<Box<dyn Any>> {
+        Ok(self.steps.turn()?)
+    }
+
     fn free_bytes(&self) -> io::Result<u64> {
         let tree = self.tree();
         let held: u64 = tree
@@ -280,16 +298,28 @@ impl Disk for MemoryDisk {
     }
 }
 
-/// An open file. What has lost its name is kept until the next sync of its directory.
+/// An open file. What has lost its name is kept until it is closed, or until the next sync of its directory.
 struct Handle {
     disk: MemoryDisk,
     node: u64,
     at: usize,
 }
 
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let mut tree = self.disk.tree();
+        if let Some(count) = tree.open.get_mut(&self.node) {
+            *count -= 1;
+            if *count == 0 {
+                tree.open.remove(&self.node);
+            }
+        }
+    }
+}
+
 impl Read for Handle {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let wrong = self.disk.fates.step(Kind::Read)?;
+        let wrong = self.disk.steps.step(Kind::Read)?;
         let most = match wrong {
             None => buffer.len(),
             Some(Wrong::Short) => buffer.len().div_ceil(3),
@@ -311,7 +341,7 @@ impl Read for Handle {
 
 impl Write for Handle {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let wrong = self.disk.fates.step(Kind::Write)?;
+        let wrong = self.disk.steps.step(Kind::Write)?;
         let count = match wrong {
             None => bytes.len(),
             Some(Wrong::Short) => bytes.len().div_ceil(3),

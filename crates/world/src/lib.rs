@@ -69,6 +69,7 @@ mod devices;
 mod events;
 mod fate;
 mod files;
+mod hosts;
 mod log;
 mod oracle;
 mod others;
@@ -79,8 +80,9 @@ mod world;
 
 pub use events::{Event, What};
 pub use fate::{End, Injected, Kind, Plan, Wrong};
+pub use hosts::{Guards, Trouble, live_together, troubles};
 pub use run::{Broken, Counts, live};
-pub use shrink::shrink;
+pub use shrink::{shrink, shrink_troubles};
 
 /// The events in the life of a seed.
 pub fn life(seed: u64, events: u64) -> Vec<Event> {

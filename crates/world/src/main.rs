@@ -3,13 +3,19 @@
 //! `make simulate-faults SECONDS=60`, or `YEARS=10000`; `FROM=7` begins with another seed, `EVENTS=40` are in each life.
 //! `SEED=13` lives one life again and shrinks it; `TWICE=1` lives each life twice and says where the two differ. `ONLY="Store Evict LoseCatalogue"` leaves all other events out, to look
 //! closer at these.
+//!
+//! Each seed gives two lives: one of an archive on one host, and one of several hosts that share an archive. `LIVES=alone`
+//! or `LIVES=together` lives only these. `WITHOUT="fence epochs"` leaves out what keeps the hosts apart, to see what it
+//! is for.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tapewise_world::{Broken, Counts, Event, life, live, shrink};
+use tapewise_world::{
+    Broken, Counts, Event, Guards, life, live, live_together, shrink, shrink_troubles, troubles,
+};
 
 /// Lives that end badly before no more is begun.
 const MOST_BROKEN: usize = 3;
@@ -23,9 +29,28 @@ struct Asked {
     one: Option<u64>,
     only: Option<String>,
     twice: bool,
+    lives: Vec<Kind>,
+    guards: Guards,
+}
+
+/// A kind of life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// An archive on one host.
+    Alone,
+    /// Several hosts that share an archive.
+    Together,
 }
 
 impl Asked {
+    /// Lives the life of a seed.
+    fn live(&self, kind: Kind, seed: u64) -> Lived {
+        match kind {
+            Kind::Alone => live(seed, &self.life(seed)),
+            Kind::Together => live_together(seed, self.guards, &troubles(seed)),
+        }
+    }
+
     /// The life of a seed, with the events that were asked for.
     fn life(&self, seed: u64) -> Vec<Event> {
         let mut events = life(seed, self.events);
@@ -53,39 +78,74 @@ fn main() -> ExitCode {
         events: number("EVENTS").unwrap_or(40),
         one: number("SEED"),
         twice: number("TWICE").is_some(),
-        only: std::env::var("ONLY").ok().filter(|only| !only.is_empty()),
+        only: words("ONLY"),
+        lives: match words("LIVES").as_deref() {
+            Some("alone") => vec![Kind::Alone],
+            Some("together") => vec![Kind::Together],
+            // Events of one kind are left out of lives that have events.
+            _ if words("ONLY").is_some() => vec![Kind::Alone],
+            _ => vec![Kind::Alone, Kind::Together],
+        },
+        guards: Guards {
+            fence: !without("fence"),
+            epochs: !without("epochs"),
+        },
     };
     if let Some(seed) = asked.one {
-        return match live(seed, &asked.life(seed)).1 {
-            Ok(()) => {
-                println!("seed {seed}: nothing lost");
-                ExitCode::SUCCESS
-            }
-            Err(broken) => {
-                print_shrunk(seed, &asked.life(seed), broken);
-                ExitCode::FAILURE
-            }
-        };
+        return one(&asked, seed);
     }
     let (all, broken, took) = many(&asked);
     report(&all, took);
     println!("{} of {} lives ended badly", broken.len(), all.1);
-    for (seed, broken) in &broken {
-        println!("seed {seed}, event {}: {}", broken.at, broken.why);
+    for ((seed, kind), broken) in &broken {
+        println!("seed {seed}, {kind:?}, event {}: {}", broken.at, broken.why);
     }
     match broken.into_iter().next() {
         None => ExitCode::SUCCESS,
         // The next time it may be the same again: there is nothing to shrink.
         Some(_) if asked.twice => ExitCode::FAILURE,
-        Some((seed, broken)) => {
-            print_shrunk(seed, &asked.life(seed), broken);
+        Some(((seed, kind), broken)) => {
+            print_shrunk(&asked, kind, seed, broken);
             ExitCode::FAILURE
         }
     }
 }
 
-fn print_shrunk(seed: u64, events: &[Event], broken: Broken) {
-    let (events, broken) = shrink(seed, events, broken);
+fn words(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|words| !words.is_empty())
+}
+
+/// Whether something that keeps hosts apart is left out.
+fn without(what: &str) -> bool {
+    words("WITHOUT").is_some_and(|all| all.split(' ').any(|one| one == what))
+}
+
+/// The lives of one seed.
+fn one(asked: &Asked, seed: u64) -> ExitCode {
+    for &kind in &asked.lives {
+        if let Err(broken) = asked.live(kind, seed).1 {
+            print_shrunk(asked, kind, seed, broken);
+            return ExitCode::FAILURE;
+        }
+    }
+    println!("seed {seed}: nothing lost");
+    ExitCode::SUCCESS
+}
+
+fn print_shrunk(asked: &Asked, kind: Kind, seed: u64, broken: Broken) {
+    if kind == Kind::Together {
+        let (troubles, broken) = shrink_troubles(seed, asked.guards, broken);
+        println!(
+            "seed {seed}, several hosts, shrunk to {} troubles: {}",
+            troubles.len(),
+            broken.why
+        );
+        for trouble in troubles {
+            println!("  {trouble:?}");
+        }
+        return;
+    }
+    let (events, broken) = shrink(seed, &asked.life(seed), broken);
     println!(
         "seed {seed}, shrunk to {} events: {}",
         events.len(),
@@ -108,6 +168,9 @@ type Lived = (Counts, Result<(), Broken>);
 /// What all lives have counted, and how many they were.
 type All = (Counts, u64);
 
+/// The lives that ended badly, by seed and kind.
+type AllBroken = BTreeMap<(u64, Kind), Broken>;
+
 /// A life and the same one again.
 fn is_same(one: &Lived, two: &Lived) -> Result<(), String> {
     if one == two {
@@ -124,35 +187,34 @@ fn is_same(one: &Lived, two: &Lived) -> Result<(), String> {
 }
 
 /// Lives on all processors until enough is lived.
-fn many(asked: &Asked) -> (All, BTreeMap<u64, Broken>, Duration) {
+fn many(asked: &Asked) -> (All, AllBroken, Duration) {
     let began = Instant::now();
     let next = AtomicU64::new(asked.from);
-    let all: Mutex<(All, BTreeMap<u64, Broken>)> = Mutex::default();
+    let all: Mutex<(All, AllBroken)> = Mutex::default();
     let work = || {
         loop {
             // Enough to look at.
-            let is_enough = |all: &(All, BTreeMap<u64, Broken>)| all.1.len() >= MOST_BROKEN;
-            let is_over = all.lock();
-            let is_over =
-                is_over.is_ok_and(|all| is_enough(&all) || years(&all.0.0) >= asked.years);
+            let is_over = all
+                .lock()
+                .is_ok_and(|all| all.1.len() >= MOST_BROKEN || years(&all.0.0) >= asked.years);
             if is_over || began.elapsed().as_secs() >= asked.seconds {
                 return;
             }
             let seed = next.fetch_add(1, Ordering::Relaxed);
-            let (counts, mut result) = live(seed, &asked.life(seed));
-            if asked.twice
-                && let Err(why) = is_same(
-                    &(counts.clone(), result.clone()),
-                    &live(seed, &asked.life(seed)),
-                )
-            {
-                result = Err(Broken { at: 0, why });
-            }
-            if let Ok(mut all) = all.lock() {
-                all.0.0.add(&counts);
-                all.0.1 += 1;
-                if let Err(broken) = result {
-                    all.1.insert(seed, broken);
+            for &kind in &asked.lives {
+                let (counts, mut result) = asked.live(kind, seed);
+                if asked.twice
+                    && let Err(why) =
+                        is_same(&(counts.clone(), result.clone()), &asked.live(kind, seed))
+                {
+                    result = Err(Broken { at: 0, why });
+                }
+                if let Ok(mut all) = all.lock() {
+                    all.0.0.add(&counts);
+                    all.0.1 += 1;
+                    if let Err(broken) = result {
+                        all.1.insert((seed, kind), broken);
+                    }
                 }
             }
         }

@@ -327,7 +327,7 @@ impl Life {
 
     /// Files that are to be stored: none yet.
     fn given(&self) -> Given {
-        Given::new(std::sync::Arc::clone(&self.world.fates))
+        Given::new(std::sync::Arc::clone(&self.world.fates) as _)
     }
 
     fn retire(&mut self, event: &Event, random: &mut Random) -> Judged {
@@ -453,7 +453,7 @@ fn is_of_a_file(name: &Path) -> bool {
     first == 2
 }
 
-fn terms() -> Terms {
+pub fn terms() -> Terms {
     Terms {
         user: "alice".to_owned(),
         ..Terms::default()
@@ -461,7 +461,7 @@ fn terms() -> Terms {
 }
 
 /// Contents that no other file has, some of which can be compressed.
-fn contents(random: &mut Random, path: &str) -> Vec<u8> {
+pub fn contents(random: &mut Random, path: &str) -> Vec<u8> {
     let bytes = match random.below(10) {
         0 => 1,
         1 => 50_000,

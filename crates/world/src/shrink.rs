@@ -2,6 +2,7 @@
 
 use crate::events::Event;
 use crate::fate::Plan;
+use crate::hosts::{Guards, Trouble, live_together, troubles};
 use crate::run::{Broken, live};
 
 /// The fewest events found with which a promise is broken, and how it is broken then. Delta debugging (Zeller and
@@ -41,6 +42,21 @@ pub fn shrink(seed: u64, events: &[Event], broken: Broken) -> (Vec<Event>, Broke
             {
                 found = (fewer, broken);
             }
+        }
+    }
+    found
+}
+
+/// The fewest troubles found with which several hosts break a promise, left out one by one.
+pub fn shrink_troubles(seed: u64, guards: Guards, broken: Broken) -> (Vec<Trouble>, Broken) {
+    let mut found = (troubles(seed), broken);
+    let mut at = 0;
+    while at < found.0.len() {
+        let mut fewer = found.0.clone();
+        fewer.remove(at);
+        match live_together(seed, guards, &fewer).1 {
+            Err(broken) => found = (fewer, broken),
+            Ok(()) => at += 1,
         }
     }
     found

@@ -1,7 +1,7 @@
 //! Files that are stored, in memory: reading them fails, does less than was asked for, and finds that somebody writes
 //! to them meanwhile.
 
-use crate::fate::{Fates, Kind, Wrong};
+use crate::fate::{Kind, Steps, Wrong};
 use crate::files::error;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read};
@@ -12,7 +12,7 @@ use tapewise_archive::store::{SourceFile, Sources, Stamp};
 /// The files that are to be stored.
 pub struct Given {
     files: BTreeMap<PathBuf, Arc<Mutex<One>>>,
-    fates: Arc<Fates>,
+    steps: Arc<dyn Steps>,
 }
 
 struct One {
@@ -24,10 +24,10 @@ struct One {
 
 impl Given {
     /// None yet.
-    pub fn new(fates: Arc<Fates>) -> Given {
+    pub fn new(steps: Arc<dyn Steps>) -> Given {
         Given {
             files: BTreeMap::new(),
-            fates,
+            steps,
         }
     }
 
@@ -48,7 +48,7 @@ impl Sources for Given {
         let file = self.files.get(path).ok_or(ErrorKind::NotFound)?;
         Ok(Box::new(Reading {
             file: Arc::clone(file),
-            fates: Arc::clone(&self.fates),
+            steps: Arc::clone(&self.steps),
             at: 0,
         }))
     }
@@ -56,13 +56,13 @@ impl Sources for Given {
 
 struct Reading {
     file: Arc<Mutex<One>>,
-    fates: Arc<Fates>,
+    steps: Arc<dyn Steps>,
     at: usize,
 }
 
 impl Read for Reading {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let wrong = self.fates.step(Kind::Source)?;
+        let wrong = self.steps.step(Kind::Source)?;
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let most = match wrong {
             None => buffer.len(),

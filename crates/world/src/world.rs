@@ -27,7 +27,7 @@ use tapewise_scsi::{Changer, ScsiError, TapeDrive};
 use tapewise_torn::Watched;
 
 /// 13 September 2020, in nanoseconds since 1970: when every world begins.
-const BEGINNING_NS: i64 = 1_600_000_000_000_000_000;
+pub const BEGINNING_NS: i64 = 1_600_000_000_000_000_000;
 
 /// What became of things that were not synced.
 const LOST: &str = "contents or names lost or torn";
@@ -92,6 +92,15 @@ impl std::fmt::Display for Trouble {
     }
 }
 
+impl Trouble {
+    /// The beginning of its words, without numbers, and without the place of a world.
+    pub fn beginning(&self, root: &Path) -> String {
+        let words = self.to_string().replace(&root.display().to_string(), "");
+        let letters = words.chars().filter(|letter| !letter.is_ascii_digit());
+        letters.take(60).collect()
+    }
+}
+
 macro_rules! from {
     ($($error:ident, $variant:ident);*) => {
         $(impl From<$error> for Trouble {
@@ -135,7 +144,7 @@ pub struct Snapshot {
 }
 
 /// Where the temporary files of worlds go: into memory, where there is such a place.
-fn temporary() -> io::Result<tempfile::TempDir> {
+pub fn temporary() -> io::Result<tempfile::TempDir> {
     let builder = || {
         let mut builder = tempfile::Builder::new();
         builder.prefix("tapewise-world-");
@@ -144,6 +153,34 @@ fn temporary() -> io::Result<tempfile::TempDir> {
     builder()
         .tempdir_in("/dev/shm")
         .or_else(|_| builder().tempdir())
+}
+
+/// The library of a site, in its directory.
+pub fn library(
+    root: &Path,
+    configuration: &Configuration,
+    seed: u64,
+    clock: &Clock,
+) -> io::Result<Library> {
+    let mut spec = LibrarySpec::with_robot(
+        "ibm3584",
+        "lto8",
+        configuration.drives,
+        configuration.cartridges + 5,
+        configuration.cartridges,
+        seed,
+    );
+    for cartridge in &mut spec.cartridges {
+        cartridge.scale = configuration.scale;
+    }
+    spec.faults = configuration.faults.clone();
+    Library::create(&root.join("library"), &spec, clock.clone()).map_err(io::Error::other)
+}
+
+/// The next of UUIDs that are the same each time.
+pub fn uuid(uuids: &AtomicU64) -> String {
+    let number = uuids.fetch_add(1, Ordering::Relaxed) + 1;
+    format!("00000000-0000-4000-8000-{number:012x}")
 }
 
 impl World {
@@ -155,21 +192,8 @@ impl World {
         let directory = temporary()?;
         let root = directory.path().canonicalize()?;
         let configuration = Configuration::of(seed);
-        let mut spec = LibrarySpec::with_robot(
-            "ibm3584",
-            "lto8",
-            configuration.drives,
-            configuration.cartridges + 5,
-            configuration.cartridges,
-            seed,
-        );
-        for cartridge in &mut spec.cartridges {
-            cartridge.scale = configuration.scale;
-        }
-        spec.faults = configuration.faults.clone();
         let clock = Clock::virtual_time();
-        let library = Library::create(&root.join("library"), &spec, clock.clone());
-        let library = library.map_err(io::Error::other)?;
+        let library = library(&root, &configuration, seed, &clock)?;
         let fates = Arc::new(Fates::default());
         let archive = root.join("archive");
         fs::create_dir(&archive)?;
@@ -184,9 +208,9 @@ impl World {
         fs::create_dir(root.join("delivered"))?;
         fs::create_dir(root.join("backups"))?;
         Ok(World {
-            disk: MemoryDisk::new(Arc::clone(&fates), 8 << 20),
+            disk: MemoryDisk::new(Arc::clone(&fates) as _, 8 << 20),
             log: LogDisk::new(Arc::clone(&fates)),
-            destinations: Arc::new(Destinations::new(Arc::clone(&fates))),
+            destinations: Arc::new(Destinations::new(Arc::clone(&fates) as _)),
             fates,
             library,
             configuration,
@@ -521,10 +545,7 @@ impl Process<'_> {
         let mut log = EventWriter::new(file, &Header::new("tapewise"))?;
         let world = self.world;
         let now_ns = || world.now_ns();
-        let new_uuid = || {
-            let number = world.uuids.fetch_add(1, Ordering::Relaxed) + 1;
-            format!("00000000-0000-4000-8000-{number:012x}")
-        };
+        let new_uuid = || uuid(&world.uuids);
         let machinery = Machinery {
             pool: &mut pool,
             settings: &settings,

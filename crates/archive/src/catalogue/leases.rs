@@ -163,12 +163,17 @@ pub trait Leases: Send + Sync {
     /// Fails where the lease is lost.
     fn take(&self, lease: &Lease, requests: &[RequestId], at_ns: i64) -> Result<Vec<RequestId>>;
 
-    /// Renews all that a holder has, and returns it. A lease that is missing in the answer is lost.
+    /// Renews all that a holder has, and returns it. A lease that is missing in the answer is lost. Then others' leases
+    /// whose time is over end, as with a claim.
     fn renew(&self, holder: &Holder, for_ns: i64, at_ns: i64) -> Result<Vec<Lease>>;
 
     /// Ends a lease: what it had begun and not answered waits again, what it was writing is given up. False where
     /// it was lost before.
     fn give_back(&self, lease: &Lease) -> Result<bool>;
+
+    /// Gives no epoch up to this one any more: a drive has seen it, and the catalogue, which was restored from a copy, has
+    /// not. Fails where the lease is lost, for then somebody may have been given a later one.
+    fn skip_epochs(&self, lease: &Lease, up_to: u64) -> Result<()>;
 
     /// Ends leases whose time is over, as [`Leases::claim`] does; returns how many.
     fn end_expired(&self, at_ns: i64) -> Result<usize>;

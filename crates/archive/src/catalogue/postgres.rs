@@ -13,11 +13,12 @@ mod connection;
 mod encryption;
 mod failure;
 mod schema;
+mod state;
 mod transaction;
 
 use super::sql::{Database, Transaction, broken_rules, copy_all, must_hold};
 use super::sqlite::{appear, take_no_more};
-use super::{Catalogue, CatalogueError, Lease, Result, SqliteCatalogue, Upgrade};
+use super::{Catalogue, CatalogueError, Lease, Result, ServerState, SqliteCatalogue, Upgrade};
 use ::postgres::{Client, IsolationLevel, Statement};
 pub use connection::PostgresUrl;
 use std::cell::RefCell;
@@ -265,6 +266,10 @@ impl Database for PostgresCatalogue {
 impl Catalogue for PostgresCatalogue {
     fn schema_version(&self) -> u32 {
         schema::KNOWN
+    }
+
+    fn server_state(&self) -> Result<Option<ServerState>> {
+        self.on_session(|session| state::state(&mut session.client).map(Some))
     }
 
     fn integrity(&self) -> Result<Vec<String>> {

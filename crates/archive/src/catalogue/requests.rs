@@ -1,7 +1,7 @@
 //! Requests: the journal of what was asked for, each answered once.
 
 use super::ids::{FileId, RequestId, VolumeId};
-use super::{Result, Terms};
+use super::{Result, Tally, Terms};
 use crate::catalogue::error::CatalogueError;
 use crate::placement::Asked;
 use crate::record::Segment;
@@ -244,6 +244,9 @@ pub trait Requests: Send + Sync {
 
     /// How many recalls have no answer, and since when, without a list of them.
     fn open_recalls(&self) -> Result<OpenRecalls>;
+
+    /// Counts the recalls that have ended, on from the last count.
+    fn tally(&self, last: &Tally) -> Result<Tally>;
 
     /// How much waits in the queue for each volume, in order of labels, without a list of it. A file with copies on
     /// several volumes counts for each; what lies in the cache, or is held back, for none.

@@ -17,6 +17,7 @@ mod requests;
 mod rows;
 mod stages;
 mod tables;
+mod tally;
 mod value;
 mod volume_rows;
 mod volumes;

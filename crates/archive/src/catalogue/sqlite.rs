@@ -11,7 +11,7 @@ mod schema;
 mod transaction;
 
 use super::sql::{Database, Transaction, broken_rules, must_hold};
-use super::{Catalogue, CatalogueError, Lease, Result};
+use super::{Catalogue, CatalogueError, Lease, Result, ServerState};
 pub use file::BUSY_LIMIT;
 pub(super) use file::appear;
 use file::{copy_to, pragma, read_only, refuse_lost};
@@ -195,6 +195,10 @@ pub(super) fn take_no_more(backup: &Path) -> Result<()> {
 impl Catalogue for SqliteCatalogue {
     fn schema_version(&self) -> u32 {
         KNOWN
+    }
+
+    fn server_state(&self) -> Result<Option<ServerState>> {
+        Ok(None)
     }
 
     fn integrity(&self) -> Result<Vec<String>> {

@@ -108,6 +108,9 @@ pub trait Stages: Send + Sync {
     /// Who asked for a stage, if there is one of this id.
     fn stage_owner(&self, id: &str) -> Result<Option<String>>;
 
+    /// The stages that want a recall.
+    fn stages_of(&self, request: RequestId) -> Result<Vec<String>>;
+
     /// The stages that are kept, of one user or of all, newest first, at most `limit`.
     fn stages(&self, user: Option<&str>, limit: usize) -> Result<Vec<Stage>>;
 

@@ -32,6 +32,9 @@ pub struct Rediscovered {
     pub segments: Vec<(usize, Segment)>,
 }
 
+/// The fact that says how often a cartridge was loaded.
+pub const LOAD_COUNT: &str = "load_count";
+
 /// What came of joining what was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rejoined {
@@ -174,4 +177,7 @@ pub trait Volumes: Send + Sync {
 
     /// What was noted of a cartridge, by name.
     fn facts(&self, id: VolumeId) -> Result<Vec<Fact>>;
+
+    /// How often the cartridge was loaded that was loaded most, of those whose memory told it.
+    fn most_loads(&self) -> Result<Option<u64>>;
 }

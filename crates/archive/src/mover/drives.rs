@@ -7,7 +7,7 @@ use super::busy::{Busy, OwnMount};
 use super::choice::{Chooser, Floor, Next};
 use super::doubts::{Doubts, reads};
 use super::hand_over::{Full, Recalled};
-use super::lessee::{Denied, Leased, admission};
+use super::lessee::{Denied, Leased, Lessee, admission};
 use super::recall::{Deliverer, Parts, Shared};
 use super::session::DriveContext;
 use super::{MoveError, Mover};
@@ -152,14 +152,28 @@ impl Recalling<'_> {
         let Ok(desk) = lessee.desk()? else {
             return Ok(());
         };
+        let delivered = self.deliver_as(lessee, &desk, queue, done);
+        if delivered.is_err() {
+            lessee.leave_desk();
+        }
+        delivered
+    }
+
+    /// Delivers what is at hand, as far as no other mover does.
+    fn deliver_as(
+        &self,
+        lessee: &Lessee,
+        desk: &Leased,
+        mut queue: RecallQueue,
+        done: &mut Recalled,
+    ) -> Result<(), MoveError> {
         let all = queue.at_hand.iter().chain(&queue.stranded);
         let all: Vec<RequestId> = all.map(|(request, _)| *request).collect();
-        let ours: HashSet<RequestId> = lessee.take(&desk, &all)?.into_iter().collect();
-        let mut queue = queue;
+        let ours: HashSet<RequestId> = lessee.take(desk, &all)?.into_iter().collect();
         for list in [&mut queue.at_hand, &mut queue.stranded] {
             list.retain(|(request, _)| ours.contains(request));
         }
-        let with = self.with.under(&desk);
+        let with = self.with.under(desk);
         self.hand_over(with, &queue, done)?;
         // What goes where nothing fits waits again.
         for request in ours {

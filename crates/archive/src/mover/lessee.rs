@@ -7,7 +7,8 @@
 
 use super::MoveError;
 use crate::catalogue::{
-    Catalogue, Claim, Holder, Lease, OutOfUse, RequestId, Resource, VolumeId, Wanted,
+    Catalogue, CatalogueError, Claim, Holder, Lease, OutOfUse, RequestId, Resource, VolumeId,
+    Wanted,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,6 +35,8 @@ pub struct Lessee {
     own_ns: Clock,
     /// Whether drives are told whose they are. Only a simulation that is to show what happens otherwise says no.
     fences: bool,
+    /// Whether what it writes to the catalogue carries the lease: as above.
+    has_epochs: bool,
     sure: Sure,
     /// What it needs no drive for.
     desk: Mutex<Option<Leased>>,
@@ -82,6 +85,7 @@ impl Lessee {
             now_ns,
             own_ns,
             fences: true,
+            has_epochs: true,
             sure: Sure::default(),
             desk: Mutex::default(),
         })
@@ -91,6 +95,14 @@ impl Lessee {
     pub fn without_fence(self) -> Lessee {
         Lessee {
             fences: false,
+            ..self
+        }
+    }
+
+    /// Without the lease in all that it writes to the catalogue: as above.
+    pub fn without_epochs(self) -> Lessee {
+        Lessee {
+            has_epochs: false,
             ..self
         }
     }
@@ -110,23 +122,53 @@ impl Lessee {
         volume: Option<VolumeId>,
     ) -> Result<Result<Leased, Denied>, MoveError> {
         let serial = drive.identity().serial.clone().unwrap_or_default();
-        let leased = match self.claim_as(&serial, volume)? {
-            Err(denied) => return Ok(Err(denied)),
-            Ok(leased) => leased,
-        };
-        let lease = &leased.lease;
-        if self.fences {
-            let key = LeaseKey {
-                archive: self.archive,
-                epoch: lease.epoch as u32,
+        let mut is_first = true;
+        loop {
+            let leased = match self.claim_as(&serial, volume)? {
+                Err(denied) => return Ok(Err(denied)),
+                Ok(leased) => leased,
             };
-            let fenced = drive.fence(&Host::local(), key, self.permit(lease));
-            if let Err(error) = fenced {
-                self.give_back(lease)?;
+            let Err(error) = self.fence(drive, &leased.lease) else {
+                return Ok(Ok(leased));
+            };
+            let skips = is_first && self.skips_epochs(&leased.lease, &error)?;
+            self.give_back(&leased.lease)?;
+            if !skips {
                 return Err(MoveError::of_scsi(&serial, error));
             }
+            is_first = false;
         }
-        Ok(Ok(leased))
+    }
+
+    /// The key under which a drive knows a lease.
+    fn key(&self, lease: &Lease) -> LeaseKey {
+        LeaseKey {
+            archive: self.archive,
+            epoch: lease.epoch as u32,
+        }
+    }
+
+    fn fence(&self, drive: &mut TapeDrive, lease: &Lease) -> Result<(), ScsiError> {
+        if self.fences {
+            drive.fence(&Host::local(), self.key(lease), self.permit(lease))?;
+        }
+        Ok(())
+    }
+
+    /// A lease that is in force is the last one of its drive. If the drive knows a later one of the archive nevertheless,
+    /// the catalogue was restored from a copy that is older than it: from now on its epochs are later ones.
+    fn skips_epochs(&self, lease: &Lease, error: &ScsiError) -> Result<bool, MoveError> {
+        let ScsiError::Reserved { holder } = error else {
+            return Ok(false);
+        };
+        let later = holder.lease().filter(|one| one.is_after(self.key(lease)));
+        let Some(later) = later else {
+            return Ok(false);
+        };
+        match self.catalogue.skip_epochs(lease, later.epoch.into()) {
+            Err(CatalogueError::LeaseLost { .. }) => Ok(false),
+            skipped => Ok(skipped.map(|()| true)?),
+        }
     }
 
     /// Claims a drive by its serial number.
@@ -155,7 +197,11 @@ impl Lessee {
             Claim::OutOfUse(what) => return Ok(Err(Denied::by(&what))),
         };
         lock(&self.sure).insert(lease.epoch, self.sure_until(asked_ns));
-        let catalogue = self.catalogue.under(&lease);
+        let catalogue = if self.has_epochs {
+            self.catalogue.under(&lease)
+        } else {
+            Arc::clone(&self.catalogue)
+        };
         Ok(Ok(Leased { lease, catalogue }))
     }
 
@@ -166,12 +212,30 @@ impl Lessee {
     /// [`MoveError::Catalogue`].
     pub fn desk(&self) -> Result<Result<Leased, Denied>, MoveError> {
         let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(leased) = desk.as_ref().filter(|one| self.permit(&one.lease)()) {
-            return Ok(Ok(leased.clone()));
+        match desk.as_ref().filter(|one| self.permit(&one.lease)()) {
+            Some(leased) => Ok(Ok(leased.clone())),
+            None => self.claim_desk(&mut desk),
         }
+    }
+
+    /// The same with an epoch that nobody had before: for [`Archive::shared_cache`](crate::open::Archive::shared_cache),
+    /// which takes one for each opening.
+    ///
+    /// # Errors
+    /// [`MoveError::Catalogue`].
+    pub fn desk_anew(&self) -> Result<Result<Leased, Denied>, MoveError> {
+        self.claim_desk(&mut self.desk.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn claim_desk(&self, desk: &mut Option<Leased>) -> Result<Result<Leased, Denied>, MoveError> {
         let claimed = self.claim_as(&self.holder.desk(), None)?;
         *desk = claimed.as_ref().ok().cloned();
         Ok(claimed)
+    }
+
+    /// Claims its lease on itself anew the next time: with that, what it had begun there and not answered waits again.
+    pub(super) fn leave_desk(&self) {
+        *self.desk.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// A tenth of a lease is left for clocks that do not go alike.

@@ -38,7 +38,8 @@ impl DriveContext<'_> {
             (resumed, _) => resumed,
         };
         let writer = writer.map_err(|source| MoveError::Volume { label, source })?;
-        Ok(writer.with_segments_of(self.settings.segment_bytes))
+        let writer = writer.with_segments_of(self.settings.segment_bytes);
+        Ok(writer.in_turns(!self.settings.overlap))
     }
 
     /// What a new volume says of itself.

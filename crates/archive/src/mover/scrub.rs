@@ -3,12 +3,9 @@
 //! carries it out.
 
 use super::Settings;
-use crate::catalogue::{Catalogue, CatalogueError, VolumeId};
+use crate::catalogue::{Catalogue, CatalogueError, LOAD_COUNT, VolumeId};
 use std::cmp::Reverse;
 use tapewise_model::Micros;
-
-/// The fact of a volume that says how often its cartridge was loaded.
-pub(super) const LOAD_COUNT: &str = "load_count";
 
 /// A volume that is to be read again.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! A volume in a drive, with its map and its event log.
 
-use super::scrub::LOAD_COUNT;
 use super::{Leased, Lessee, MoveError, Mover, Settings};
 use crate::cache::Cache;
-use crate::catalogue::{Answer, Catalogue, RequestId, VolumeId};
+use crate::catalogue::{Answer, Catalogue, LOAD_COUNT, RequestId, VolumeId};
 use crate::ltfs::volume::{LtfsError, label_in_drive};
 use crate::read::{
     Known, Lost, MapSource, MappedTape, NoMap, Outcome, Receiver, TapeRead, position,

@@ -18,12 +18,19 @@ struct Made {
 pub struct Filling {
     free: Receiver<Buffer>,
     pass: SyncSender<Made>,
+    /// Whether blocks are made only while the drive waits for one.
+    is_alone: bool,
+    /// The buffer that says so.
+    turn: Option<Buffer>,
 }
 
 impl Filling {
     /// An empty buffer; none when nobody writes any more, and making more is of no use.
     pub fn buffer(&mut self) -> Option<Buffer> {
-        let mut buffer = self.free.recv().ok()?;
+        let mut buffer = match self.turn.take() {
+            Some(buffer) => buffer,
+            None => self.free.recv().ok()?,
+        };
         buffer.fill(0);
         Some(buffer)
     }
@@ -35,7 +42,16 @@ impl Filling {
             block,
             is_beginning,
         };
-        self.pass.send(made).ok()
+        self.pass.send(made).ok()?;
+        self.wait_for_turn()
+    }
+
+    /// Waits until the drive wants a block, where the two take turns. None when nobody writes any more.
+    fn wait_for_turn(&mut self) -> Option<()> {
+        if self.is_alone {
+            self.turn = Some(self.free.recv().ok()?);
+        }
+        Some(())
     }
 }
 
@@ -105,14 +121,21 @@ pub fn write_behind<M: Send, T>(
         give_back,
         least_run_bytes,
         run_bytes: 0,
-        held: None,
+        // Given back with the first block that is asked for.
+        held: ring.is_alone.then(|| free.try_recv().ok()).flatten(),
         next: None,
         has_ended: false,
     };
-    let mut filling = Filling { free, pass };
+    let mut filling = Filling {
+        free,
+        pass,
+        is_alone: ring.is_alone,
+        turn: None,
+    };
     let (made, written, free) = thread::scope(|scope| -> Result<(M, T, Receiver<Buffer>)> {
         // Without a thread the ring's buffers are lost with the closure, and made anew when it is lent again.
         let making = Builder::new().spawn_scoped(scope, move || {
+            filling.wait_for_turn();
             let made = make(&mut filling);
             (made, filling.free)
         })?;

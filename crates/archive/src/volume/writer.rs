@@ -143,6 +143,15 @@ impl VolumeWriter {
         self
     }
 
+    /// Makes blocks only while the drive waits for one: see [`Ring::alone`].
+    #[must_use]
+    pub fn in_turns(mut self, is_so: bool) -> VolumeWriter {
+        if is_so {
+            self.ring = self.ring.alone();
+        }
+        self
+    }
+
     /// First block behind what is closed.
     pub fn next_block(&self) -> u64 {
         self.next_block

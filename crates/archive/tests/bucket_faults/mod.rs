@@ -57,16 +57,18 @@ impl Faulty {
     }
 
     fn answer(&self) -> Result<()> {
-        match self.faults.is_down.load(Ordering::SeqCst) {
-            true => Err(failed("connection refused")),
-            false => Ok(()),
+        if self.faults.is_down.load(Ordering::SeqCst) {
+            Err(failed("connection refused"))
+        } else {
+            Ok(())
         }
     }
 
     fn answer_of_change(&self) -> Result<()> {
-        match self.faults.loses_answer.load(Ordering::SeqCst) {
-            true => Err(failed("connection reset")),
-            false => Ok(()),
+        if self.faults.loses_answer.load(Ordering::SeqCst) {
+            Err(failed("connection reset"))
+        } else {
+            Ok(())
         }
     }
 }

@@ -19,7 +19,7 @@ pub struct Help {
 }
 
 /// The pages that are man pages too, by the name of their topic.
-pub const PAGES: [(&str, &str); 29] = [
+pub const PAGES: [(&str, &str); 30] = [
     (
         "acceptance-report",
         include_str!("../../reference/acceptance-report.md"),
@@ -47,6 +47,7 @@ pub const PAGES: [(&str, &str); 29] = [
         include_str!("../../reference/locates-csv.md"),
     ),
     ("map-csv", include_str!("../../reference/map-csv.md")),
+    ("metrics", include_str!("../../reference/metrics.md")),
     ("names", include_str!("../../reference/names.md")),
     ("pages", include_str!("../../reference/pages.md")),
     ("plan-json", include_str!("../../reference/plan-json.md")),

@@ -7,8 +7,12 @@ use crate::archive::{Archive, Crew};
 use crate::error::{CliError, Exit};
 use crate::gather::{LOOK, gather};
 use crate::interrupt::{is_set, stop_on_interrupt};
+use crate::log::{self, About, LogFormat};
 use crate::now::now_ns;
 use crate::output::say;
+use crate::socket::{bind, host_name, resolve};
+use crate::telemetry::tracer;
+use crate::watch::Watch;
 use crate::{quantity, units};
 use signal_hook::consts::SIGTERM;
 use std::path::PathBuf;
@@ -18,7 +22,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tapewise_archive::catalogue::Holder;
 use tapewise_archive::deliver::shown;
-use tapewise_archive::mover::{Denied, Lessee, Migrated, Recalled, random_uuid};
+use tapewise_archive::mover::{Denied, Leased, Lessee, Migrated, random_uuid};
+use tapewise_formats::event::Event;
+use tapewise_serve::{Doing, Work, listen, router_of_mover};
 
 /// Move an archive's files with the drives of this host, beside other movers (experimental).
 ///
@@ -26,7 +32,8 @@ use tapewise_archive::mover::{Denied, Lessee, Migrated, Recalled, random_uuid};
 /// cache, on the drives that this host reaches. Several movers share one archive: each claims a drive and a cartridge
 /// before anything moves, and renews its claim while it works. If a mover dies or its host is cut off, another one takes
 /// over when the claim has run out, and the drive keeps the first one out. `tapewise mover status` shows who has what;
-/// `mover drain` lets a host, a drive or a cartridge finish and begins nothing more there.
+/// `mover drain` lets a host, a drive or a cartridge finish and begins nothing more there. `tapewise help metrics` lists
+/// the metrics, and how traces are sent to a collector of OpenTelemetry.
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Mover {
@@ -60,9 +67,21 @@ pub struct Mover {
     /// End when nothing waits.
     #[arg(long)]
     until_idle: bool,
+    /// Serve metrics for Prometheus at http://HOST:PORT/metrics, without a token: they name drives and cartridges, and no
+    /// file. Port 0 takes any free port.
+    #[arg(long, value_name = "HOST:PORT")]
+    metrics: Option<String>,
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
+    /// Write what is printed on standard error as text, or as a JSON object a line for programs that collect logs.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        conflicts_with = "progress"
+    )]
+    log_format: LogFormat,
 }
 
 /// What can be asked of all movers of an archive.
@@ -93,15 +112,6 @@ fn lease_time(text: &str) -> Result<Duration, String> {
     Ok(time)
 }
 
-/// The name of this host.
-fn host_name() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    match name.trim() {
-        "" => "localhost".to_owned(),
-        name => name.to_owned(),
-    }
-}
-
 /// Runs the verb.
 pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
     match &args.what {
@@ -110,6 +120,7 @@ pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
         Some(What::Resume(what)) => return outage::resume(what),
         None => {}
     }
+    log::begin(args.log_format);
     let directory = args.archive.clone().unwrap_or_default();
     let archive = Archive::open(&directory)?;
     if archive.is_loaded_by_hand() && args.changers.is_empty() {
@@ -131,7 +142,13 @@ pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
     }
     let stop = stop_on_interrupt()?;
     signal_hook::flag::register(SIGTERM, Arc::clone(&stop)).map_err(CliError::failed)?;
+    let metrics = match &args.metrics {
+        Some(address) => Some(bind(resolve(address)?, "--metrics")?),
+        None => None,
+    };
+    let work = Arc::new(Work::of(&archive.settings_on_paper()?.profile));
     let lessee = lessee(&archive, args)?;
+    let tracer = tracer("tapewise-mover", &lessee.holder().host)?;
     let mover = Moving {
         drives,
         changers,
@@ -142,10 +159,27 @@ pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
         lessee: &lessee,
         args,
         stop: &stop,
+        watch: Watch {
+            archive: &archive,
+            work: &work,
+            tracer: tracer.as_deref(),
+            is_leased: true,
+            quiet: args.quiet,
+        },
     };
     let is_over = AtomicBool::new(false);
     let done = std::thread::scope(|scope| {
         scope.spawn(|| mover.keep_leases(&is_over));
+        if let Some((address, socket)) = metrics {
+            say(format_args!(
+                "tapewise: metrics are at http://{address}/metrics\n"
+            ));
+            let app = router_of_mover(Arc::clone(&work));
+            scope.spawn(|| match listen(app, socket, None, &is_over) {
+                Ok(()) => {}
+                Err(error) => log::warn(About::default(), format_args!("metrics: {error}")),
+            });
+        }
         let done = mover.work();
         is_over.store(true, Ordering::Relaxed);
         done
@@ -173,6 +207,11 @@ fn lessee(archive: &Archive, args: &Mover) -> Result<Lessee, CliError> {
     )?)
 }
 
+/// The desk, or why this mover may not work now.
+fn sit_down(desk: Result<Leased, Denied>) -> Result<Leased, CliError> {
+    desk.map_err(|(Denied::Drive(why) | Denied::Volume(why))| CliError::with(Exit::Refused, why))
+}
+
 /// A mover at work.
 struct Moving<'a> {
     archive: &'a Archive,
@@ -182,6 +221,7 @@ struct Moving<'a> {
     window: Duration,
     args: &'a Mover,
     stop: &'a Arc<AtomicBool>,
+    watch: Watch<'a>,
 }
 
 impl Moving<'_> {
@@ -200,14 +240,15 @@ impl Moving<'_> {
                     said.clear();
                 }
                 Ok(false) if self.args.until_idle => return Ok(()),
-                Ok(false) => self.rest(IDLE),
+                Ok(false) => {
+                    self.watch.work.say(Doing::Idle);
+                    self.rest(IDLE);
+                }
                 Err(_) if is_set(self.stop) => return Ok(()),
                 Err(error) => {
-                    let why = error.message().to_owned();
-                    if said != why {
-                        say(format_args!("tapewise: {why}; it is tried again\n"));
-                        said.clone_from(&why);
-                    }
+                    self.watch.is_stuck(error.message(), &mut said);
+                    // Others may be able to use them. Where the catalogue is not reached, the next round begins with it.
+                    let _ = self.lessee.give_back_drives();
                     self.rest(pause);
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
@@ -234,21 +275,16 @@ impl Moving<'_> {
             }
             renewed = Instant::now();
             if let Err(error) = self.lessee.renew() {
-                say(format_args!(
-                    "tapewise: a claim could not be renewed: {error}\n"
-                ));
+                let said = format_args!("a claim could not be renewed: {error}");
+                log::warn(About::default(), said);
             }
         }
     }
 
     /// Carries out what waits, as far as this mover gets drives and cartridges; whether it did something.
     fn round(&self, drives: &[String]) -> Result<bool, CliError> {
-        let desk = match self.lessee.desk()? {
-            Ok(desk) => desk,
-            Err(Denied::Drive(why) | Denied::Volume(why)) => {
-                return Err(CliError::with(Exit::Refused, why));
-            }
-        };
+        self.lessee.give_back_drives()?;
+        sit_down(self.lessee.desk()?)?;
         let catalogue = &self.archive.catalogue;
         let is_migrating =
             !self.args.only_recall && !catalogue.next_migrations(i64::MAX, 1)?.is_empty();
@@ -256,6 +292,7 @@ impl Moving<'_> {
             return Ok(false);
         }
         gather(self.archive, self.window, self.stop)?;
+        let desk = sit_down(self.lessee.desk_anew()?)?;
         let cache = self.archive.shared_cache(desk.lease.epoch)?;
         let crew = Crew {
             drives,
@@ -273,10 +310,13 @@ impl Moving<'_> {
             };
             Ok((recalled, migrated))
         };
-        let (recalled, migrated) =
-            self.archive
-                .with_crew(&cache, &crew, self.stop, quiet, &|_| {}, work)?;
-        self.tell(&recalled, &migrated);
+        let watch = |event: &Event| self.watch.saw(event);
+        self.watch.work.say(Doing::Recalling);
+        let (recalled, migrated) = self
+            .archive
+            .with_crew(&cache, &crew, self.stop, quiet, &watch, work)?;
+        self.watch.did(&recalled);
+        self.tell(&migrated);
         if let Some((place, why)) = recalled.full.first() {
             return Err(CliError::failed(format!("{}: {why}", shown(place))));
         }
@@ -287,20 +327,8 @@ impl Moving<'_> {
         Ok(answered + migrated.segments > 0)
     }
 
-    fn tell(&self, recalled: &Recalled, migrated: &Migrated) {
-        if self.args.quiet {
-            return;
-        }
-        if recalled.delivered > 0 || !recalled.failed.is_empty() {
-            say(format_args!(
-                "tapewise: delivered {} ({}), {} failed, {}\n",
-                units::count(recalled.delivered as usize, "file"),
-                units::bytes(recalled.bytes),
-                recalled.failed.len(),
-                units::count(recalled.mounts as usize, "mount")
-            ));
-        }
-        if migrated.segments > 0 {
+    fn tell(&self, migrated: &Migrated) {
+        if !self.args.quiet && migrated.segments > 0 {
             say(format_args!(
                 "tapewise: wrote {} ({}) to tape, {}\n",
                 units::count(migrated.files as usize, "file"),

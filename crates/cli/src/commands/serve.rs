@@ -6,19 +6,25 @@
 
 mod configured;
 mod keeper;
+mod movers;
 
 use crate::archive::Archive;
 use crate::commands::page::PAGE;
 use crate::error::{CliError, Exit};
 use crate::gather::{LOOK, gather};
 use crate::interrupt::{is_set, stop_on_interrupt};
+use crate::log::{self, About, LogFormat};
 use crate::now::now_ns;
 use crate::output::{print, say};
+use crate::socket::{bind, host_name, resolve};
+use crate::telemetry::tracer;
+use crate::watch::Watch;
 use crate::{quantity, units};
 use configured::Configured;
 use keeper::Keeper;
+use movers::Books;
 use signal_hook::consts::SIGTERM;
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -26,10 +32,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tapewise_archive::deliver::shown;
 use tapewise_archive::forecast::Forecast;
-use tapewise_archive::mover::{OwnerShare, Recalled};
+use tapewise_archive::mover::{Mover, OwnerShare};
 use tapewise_archive::pull_list::Asking;
 use tapewise_formats::event::Event;
-use tapewise_serve::{Certificate, Doing, Parts, ServeSettings, Service, Work, listen, new_secret};
+use tapewise_serve::{
+    Certificate, Doing, Parts, ServeSettings, Service, Work, listen, new_secret, router,
+};
 
 /// Answer recall requests over HTTP (experimental).
 ///
@@ -40,7 +48,8 @@ use tapewise_serve::{Certificate, Doing, Parts, ServeSettings, Service, Work, li
 ///
 /// Every client must send a token. Whoever has the one in the token file, which tapewise makes at the first start, may
 /// do everything. serve.toml names users with tokens of their own, issuers of WLCG tokens, the certificate that
-/// traffic is encrypted with, limits, and the audit trail; the how-to explains it.
+/// traffic is encrypted with, limits, and the audit trail; the how-to explains it. `tapewise help metrics` lists the
+/// metrics, and how traces are sent to a collector of OpenTelemetry.
 #[derive(clap::Args, Debug)]
 pub struct Serve {
     /// The archive; `tapewise catalog init` makes one.
@@ -79,6 +88,14 @@ pub struct Serve {
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
+    /// Write what is printed on standard error as text, or as a JSON object a line for programs that collect logs.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        conflicts_with = "progress"
+    )]
+    log_format: LogFormat,
 }
 
 /// How long a stage request is remembered after all of its files ended.
@@ -93,6 +110,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Runs the verb.
 pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
+    log::begin(args.log_format);
     if let Some(name) = &args.new_token {
         return new_token(args, name);
     }
@@ -110,7 +128,7 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     let certificate = certificate.map_err(CliError::input)?.map(Arc::new);
     let (token, token_file, is_new) = configured.token(args)?;
     let access = configured.access(&token)?;
-    let (address, socket) = bind(address)?;
+    let (address, socket) = bind(address, "--listen")?;
     let (what, path) = (if is_new { "a new" } else { "the" }, token_file.display());
     say(format_args!("tapewise: {what} token is in {path}\n"));
     if certificate.is_none() {
@@ -118,18 +136,23 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     }
     let stop = stop_on_interrupt()?;
     signal_hook::flag::register(SIGTERM, Arc::clone(&stop)).map_err(CliError::failed)?;
-    let work = Arc::new(Work::default());
+    let tracer = tracer("tapewise-serve", &host_name())?;
+    let on_paper = archive.settings_on_paper()?;
+    let work = Arc::new(Work::of(&on_paper.profile));
     let service = Arc::new(Service::new(Parts {
         // Of its own, so that a poll does not wait for the drives' side.
         archive: tapewise_archive::open::Archive::open(&args.archive)?,
-        on_paper: archive.settings_on_paper()?,
+        on_paper,
         access,
         site,
         limits: configured.settings.limits,
         audit_file: configured.audit_file(),
         now_ns,
         work: Arc::clone(&work),
+        tracer: tracer.clone(),
     }));
+    let books = args.no_drives.then(|| Books::open(&archive, &work));
+    let books = books.transpose()?;
     let encrypted = if certificate.is_some() { "s" } else { "" };
     print(&format!("http{encrypted}://{address}/\n"))?;
     let drives = Drives {
@@ -139,7 +162,13 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
             .unwrap_or_else(|| Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0))),
         stop: &stop,
         work: &work,
-        quiet: args.quiet,
+        watch: Watch {
+            archive: &archive,
+            work: &work,
+            tracer: tracer.as_deref(),
+            is_leased: false,
+            quiet: args.quiet,
+        },
     };
     let keeper = Keeper {
         args,
@@ -150,15 +179,19 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     };
     let (served, kept) = std::thread::scope(|scope| {
         let server = scope.spawn(|| {
-            let served = listen(Arc::clone(&service), socket, certificate.clone(), &stop);
+            let served = listen(
+                router(Arc::clone(&service)),
+                socket,
+                certificate.clone(),
+                &stop,
+            );
             stop.store(true, Ordering::Relaxed);
             served
         });
         let kept = scope.spawn(|| keeper.work());
-        if args.no_drives {
-            drives.leave_to_movers();
-        } else {
-            drives.work();
+        match books {
+            Some(books) => books.keep(&stop),
+            None => drives.work(),
         }
         (server.join(), kept.join())
     });
@@ -182,11 +215,12 @@ fn needs_a_robot(archive: &Archive) -> Result<(), CliError> {
 /// Warns if other machines can reach an address where nothing is encrypted.
 fn warn_of_clear_text(address: SocketAddr) {
     if !address.ip().is_loopback() {
-        say(format_args!(
-            "tapewise: warning: other machines can reach {}, and nothing is encrypted: whoever listens on the network \
-             sees tokens and files. Name a certificate in serve.toml, or put a proxy with TLS in front\n",
+        let said = format_args!(
+            "warning: other machines can reach {}, and nothing is encrypted: whoever listens on the network sees tokens \
+             and files. Name a certificate in serve.toml, or put a proxy with TLS in front",
             address.ip()
-        ));
+        );
+        log::warn(About::default(), said);
     }
 }
 
@@ -258,30 +292,13 @@ fn new_token(args: &Serve, name: &str) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn resolve(address: &str) -> Result<SocketAddr, CliError> {
-    let mut found = address.to_socket_addrs().ok().into_iter().flatten();
-    found.next().ok_or_else(|| {
-        CliError::input(format!("{address} is not an address to listen at"))
-            .hint("write HOST:PORT, such as 127.0.0.1:8080; port 0 takes any free port")
-    })
-}
-
-fn bind(address: SocketAddr) -> Result<(SocketAddr, TcpListener), CliError> {
-    let bound = TcpListener::bind(address);
-    let bound = bound.and_then(|socket| Ok((socket.local_addr()?, socket)));
-    bound.map_err(|error| {
-        CliError::failed(format!("{address}: {error}"))
-            .hint("--listen HOST:PORT takes another address")
-    })
-}
-
 /// The drives' side.
 struct Drives<'a> {
     archive: &'a Archive,
     window: Duration,
     stop: &'a Arc<AtomicBool>,
     work: &'a Work,
-    quiet: bool,
+    watch: Watch<'a>,
 }
 
 impl Drives<'_> {
@@ -302,31 +319,11 @@ impl Drives<'_> {
                 }
                 Err(_) if is_set(self.stop) => return,
                 Err(error) => {
-                    let why = error.message().to_owned();
-                    if said != why {
-                        say(format_args!("tapewise: {why}; it is tried again\n"));
-                        said.clone_from(&why);
-                    }
-                    self.work.count(|counts| counts.troubles += 1);
-                    self.work.say(Doing::Waiting(why));
+                    self.watch.is_stuck(error.message(), &mut said);
                     self.rest(pause);
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
             }
-        }
-    }
-
-    /// Keeps the books of what movers carry out, until somebody interrupts.
-    fn leave_to_movers(&self) {
-        while !is_set(self.stop) {
-            let settled = self
-                .archive
-                .catalogue
-                .settle_stages(REMEMBERED_NS, now_ns());
-            if let Err(error) = settled {
-                say(format_args!("tapewise: {error}; it is tried again\n"));
-            }
-            self.rest(IDLE);
         }
     }
 
@@ -351,13 +348,13 @@ impl Drives<'_> {
         gather(self.archive, self.window, self.stop)?;
         let cache = self.archive.cache()?;
         self.work.say(Doing::Recalling);
-        let watch = |event: &Event| self.work.saw(event, now_ns());
-        let did =
-            self.archive
-                .with_watched_mover(&cache, self.stop, self.quiet, &watch, |mover| {
-                    mover.recall()
-                })?;
-        self.tell(&did);
+        let watch = |event: &Event| self.watch.saw(event);
+        let quiet = self.watch.quiet;
+        let recall = |mover: &mut Mover<'_>| mover.recall();
+        let did = self
+            .archive
+            .with_watched_mover(&cache, self.stop, quiet, &watch, recall)?;
+        self.watch.did(&did);
         catalogue.settle_stages(REMEMBERED_NS, now_ns())?;
         if let Some((label, why)) = did.unavailable.first() {
             return Err(CliError::failed(format!("volume {label}: {why}")));
@@ -365,24 +362,6 @@ impl Drives<'_> {
         match did.full.first() {
             Some((place, why)) => Err(CliError::failed(format!("{}: {why}", shown(place)))),
             None => Ok(true),
-        }
-    }
-
-    fn tell(&self, did: &Recalled) {
-        self.work.count(|counts| {
-            counts.delivered += did.delivered;
-            counts.bytes = counts.bytes.saturating_add(did.bytes);
-            counts.failed += did.failed.len() as u64;
-            counts.mounts += did.mounts;
-        });
-        if !self.quiet {
-            say(format_args!(
-                "tapewise: delivered {} ({}), {} failed, {}\n",
-                units::count(did.delivered as usize, "file"),
-                units::bytes(did.bytes),
-                did.failed.len(),
-                units::count(did.mounts as usize, "mount")
-            ));
         }
     }
 }

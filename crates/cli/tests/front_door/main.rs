@@ -50,6 +50,8 @@ mod tapes;
 mod tend;
 mod threads;
 mod together;
+mod traced;
 mod unkind;
 mod upgrade;
+mod watched;
 mod words;

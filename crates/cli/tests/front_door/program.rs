@@ -148,9 +148,10 @@ impl Desk {
     }
 
     /// Starts the program, which runs until the test ends it; what it prints comes through a pipe.
-    pub fn start(&self, args: &str) -> std::process::Child {
+    pub fn start(&self, args: &str, variables: &[(&str, &str)]) -> std::process::Child {
         let args: Vec<&str> = args.split_whitespace().collect();
         let mut command = self.command(&args);
+        command.envs(variables.iter().copied());
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(Stdio::null());
         command.spawn().expect("the program starts")

@@ -2,6 +2,7 @@
 
 use crate::archive::{catalogue, desk, empty_cache, make_files_of};
 use crate::program::Desk;
+use crate::watched::agree;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,7 +14,7 @@ use tapewise_archive::catalogue::{Catalogue, Requests};
 use tapewise_house::tgt::{lacks, skip};
 
 /// A service that runs, and is killed at the end of the test.
-struct Running {
+pub struct Running {
     child: Child,
     address: String,
     token: String,
@@ -28,7 +29,13 @@ impl Drop for Running {
 
 impl Running {
     fn start(desk: &Desk) -> Running {
-        let mut child = desk.start("serve --archive A --listen 127.0.0.1:0");
+        Running::start_with(desk, "", &[])
+    }
+
+    /// The same with more arguments, and with variables of the environment.
+    pub fn start_with(desk: &Desk, args: &str, variables: &[(&str, &str)]) -> Running {
+        let args = format!("serve --archive A --listen 127.0.0.1:0 {args}");
+        let mut child = desk.start(&args, variables);
         let out = child.stdout.take().expect("a pipe");
         let mut line = String::new();
         BufReader::new(out).read_line(&mut line).expect("a line");
@@ -41,11 +48,25 @@ impl Running {
     }
 
     /// The status and the body of an answer.
-    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Vec<u8>) {
+    pub fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Vec<u8>) {
+        self.ask_with(method, path, &[], body)
+    }
+
+    fn ask_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> (u16, Vec<u8>) {
+        let headers = headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}\r\n"));
+        let headers: String = headers.collect();
         let mut stream = TcpStream::connect(&self.address).expect("a connection");
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\
-             Connection: close\r\n\r\n{body}",
+             {headers}Connection: close\r\n\r\n{body}",
             self.address,
             self.token,
             body.len()
@@ -68,10 +89,21 @@ impl Running {
 
     /// Stages files; the request's id.
     fn stage<'a>(&self, names: impl Iterator<Item = &'a String>) -> String {
+        self.stage_with(names, &[])
+    }
+
+    pub fn stage_with<'a>(
+        &self,
+        names: impl Iterator<Item = &'a String>,
+        headers: &[(&str, &str)],
+    ) -> String {
         let files: Vec<Value> = names
             .map(|name| json!({"path": format!("/{name}")}))
             .collect();
-        let staged = self.json("POST", "/tape/v1/stage", &json!({ "files": files }));
+        let body = json!({ "files": files }).to_string();
+        let (status, staged) = self.ask_with("POST", "/tape/v1/stage", headers, &body);
+        assert_eq!(status, 201);
+        let staged: Value = serde_json::from_slice(&staged).expect("JSON");
         staged["requestId"].as_str().expect("an id").to_owned()
     }
 
@@ -114,21 +146,31 @@ fn on_tape(desk: &Desk, count: u64) -> BTreeMap<String, Vec<u8>> {
 fn files_are_staged_from_tape_over_http_and_read() {
     let desk = desk();
     let files = on_tape(&desk, 20);
+    let log = desk.path().join("A/events.jsonl");
+    let skip = std::fs::read_to_string(&log).expect("a log");
     let service = Running::start(&desk);
     let token = std::fs::metadata(desk.path().join("A/serve.token")).expect("a file");
     assert_eq!(token.permissions().mode() & 0o777, 0o600);
     let id = service.stage(files.keys());
     service.wait_for(&id, files.len());
     service.assert_serves(&files);
-    let (status, metrics) = service.ask("GET", "/metrics", "");
-    let metrics = String::from_utf8(metrics).expect("text");
+    // The cartridges go back after the last file has come.
+    let metrics = loop {
+        let (status, metrics) = service.ask("GET", "/metrics", "");
+        assert_eq!(status, 200);
+        let metrics = String::from_utf8(metrics).expect("text");
+        if !metrics.contains("outcome=\"delivered\"} 0\n") {
+            break metrics;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    agree(&metrics, &log, skip.lines().count());
     let delivered = format!(
         "tapewise_recalls_total{{outcome=\"delivered\"}} {}",
         files.len()
     );
     let bytes: usize = files.values().map(Vec::len).sum();
     let bytes = format!("tapewise_recalled_bytes_total {bytes}");
-    assert_eq!(status, 200);
     for line in [&delivered, &bytes] {
         assert!(metrics.contains(line.as_str()), "{line} not in {metrics}");
     }

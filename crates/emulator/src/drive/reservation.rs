@@ -48,8 +48,10 @@ pub(super) fn report(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(
     Ok(())
 }
 
+const PREEMPT_AND_ABORT: u8 = 5;
+
 /// PERSISTENT RESERVE OUT: register, reserve, release, clear, preempt, register and ignore. Commands are carried out one
-/// after the other, so that preempt and abort finds nothing to abort.
+/// after the other, so that preempt and abort finds nothing to abort; but what the other prevents is over (SPC-5, 6.16).
 pub(super) fn change(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(), Stop> {
     let nexus = exchange.nexus;
     let kind = exchange.byte(2) & 0x0f;
@@ -104,13 +106,18 @@ pub(super) fn change(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<(
             all.generation += 1;
             drive.attentions.raise(RESERVATIONS_PREEMPTED, Some(nexus));
         }
-        _ => preempt(drive, nexus, kind, new_key)?,
+        _ => {
+            let removed = preempt(drive, nexus, kind, new_key)?;
+            if action == PREEMPT_AND_ABORT {
+                drive.prevented.retain(|one| !removed.contains(one));
+            }
+        }
     }
     Ok(())
 }
 
-/// Removes the registrations of a key, and takes over the reservation if it was theirs.
-fn preempt(drive: &mut Drive, nexus: usize, kind: u8, key: u64) -> Result<(), Stop> {
+/// Removes the registrations of a key, and takes over the reservation if it was theirs; whose they were.
+fn preempt(drive: &mut Drive, nexus: usize, kind: u8, key: u64) -> Result<Vec<usize>, Stop> {
     let all = &mut drive.reservations;
     let removed: Vec<usize> = all
         .keys
@@ -127,8 +134,8 @@ fn preempt(drive: &mut Drive, nexus: usize, kind: u8, key: u64) -> Result<(), St
         all.holder = Some((nexus, kind));
     }
     all.generation += 1;
-    for one in removed {
+    for &one in &removed {
         drive.attentions.raise_for(RESERVATIONS_PREEMPTED, one);
     }
-    Ok(())
+    Ok(removed)
 }

@@ -39,17 +39,8 @@ const LONGER: u64 = 8;
 const PILOT: u64 = 1000;
 
 fn with(scenario: &Scenario, policy: MountPolicy) -> Result<Site, Failure> {
-    with_age(scenario, policy, 1.0)
-}
-
-/// The same where the weight of long waits is another.
-fn with_age(scenario: &Scenario, policy: MountPolicy, age: f64) -> Result<Site, Failure> {
     let mut scenario = scenario.clone();
     scenario.policy.mount = policy;
-    scenario.policy.rules.age = age;
-    if let (MountPolicy::Ahead, Ok(w)) = (policy, std::env::var("WIN")) {
-        scenario.policy.window_s = w.parse().unwrap();
-    }
     if policy == MountPolicy::Ahead && scenario.libraries.iter().all(cases::is_modelled) {
         scenario.policy.objective = "mean".to_owned();
     }

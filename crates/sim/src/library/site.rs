@@ -98,17 +98,21 @@ impl Hall {
         (self.before_s, self.after_s) = (mean(&MountCost::before), mean(&MountCost::after));
     }
 
-    /// The time for which a cartridge would occupy a drive.
+    /// The time for which a cartridge would occupy a drive, if a mount answers at most so many of its requests. Their
+    /// size is taken from the mean of all that wait.
     pub(super) fn mount_cost(
         &self,
         waiting: &Waiting,
+        most: Option<u32>,
         motion: &[Micros],
         drive: &FreeDrive,
     ) -> Micros {
         let estimate = self.estimates.get(drive.kind.0);
+        let read = most.unwrap_or(u32::MAX).min(waiting.requests);
+        let size_mb = waiting.size_mb * f64::from(read) / f64::from(waiting.requests.max(1));
         let cost = |of: &MountCost| match motion.get(drive.kind.0) {
-            Some(&motion) => of.cost_of(motion, waiting.size_mb, drive.loaded),
-            None => of.cost(waiting.requests, waiting.size_mb, drive.loaded),
+            Some(&motion) => of.cost_of(motion, size_mb, drive.loaded),
+            None => of.cost(read, size_mb, drive.loaded),
         };
         estimate.map_or(Micros::ZERO, cost)
     }

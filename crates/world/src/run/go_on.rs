@@ -57,15 +57,7 @@ impl Refusal {
 impl Life {
     /// Whether a process had reason to end as it did; what it refuses with a way on, that way is gone.
     pub(super) fn judge(&mut self, plan: Plan, seed: u64, trouble: &Trouble) -> Judged {
-        // Without numbers, and without the place of this world.
-        let words = trouble.to_string();
-        let root = self.world.place("").display().to_string();
-        let words: String = words
-            .replace(&root, "")
-            .chars()
-            .filter(|letter| !letter.is_ascii_digit())
-            .take(60)
-            .collect();
+        let words = trouble.beginning(&self.world.place(""));
         let refusal = Refusal::of(trouble);
         *self
             .counts

@@ -178,8 +178,11 @@ impl<D: Database> Leases for D {
     fn renew(&self, holder: &Holder, for_ns: i64, at_ns: i64) -> Result<Vec<Lease>> {
         let renew = "UPDATE lease SET until_ns = ?2 WHERE run = ?1 AND until_ns < ?2";
         self.write(|transaction| {
-            let until_ns = transaction.now_ns(at_ns)?.saturating_add(for_ns);
+            let at_ns = transaction.now_ns(at_ns)?;
+            let until_ns = at_ns.saturating_add(for_ns);
             run(transaction, renew, params![holder.run, until_ns])?;
+            // Movers that have nothing to do claim nothing, and renew.
+            end_expired(transaction, at_ns)?;
             let sql = format!("{LEASE} WHERE run = ?1 ORDER BY drive");
             all(transaction, &sql, [&holder.run], lease_of)
         })
@@ -193,6 +196,14 @@ impl<D: Database> Leases for D {
                 end(transaction, lease)?;
                 Ok(true)
             }
+        })
+    }
+
+    fn skip_epochs(&self, lease: &Lease, up_to: u64) -> Result<()> {
+        self.write(|transaction| {
+            must_hold(transaction, lease)?;
+            let last = transaction.last_number("lease", "epoch")?;
+            transaction.set_last_number("lease", "epoch", last.max(up_to.cast_signed()))
         })
     }
 

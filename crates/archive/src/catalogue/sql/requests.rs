@@ -2,11 +2,12 @@
 
 use super::files::retire;
 use super::rows::{SEGMENT, segment};
+use super::tally::tally;
 use super::{Database, Row, Transaction, all, new_row, one, params, run};
 use crate::catalogue::{
     Answer, Begun, BegunMount, CatalogueError, FileId, FileState, NewRecall, OpenRecalls,
-    RecallQueue, Request, RequestId, RequestKind, RequestState, Requests, Result, Terms, VolumeId,
-    VolumeQueue, VolumeWait, Waiting,
+    RecallQueue, Request, RequestId, RequestKind, RequestState, Requests, Result, Tally, Terms,
+    VolumeId, VolumeQueue, VolumeWait, Waiting,
 };
 use crate::placement::Asked;
 use crate::record::Segment;
@@ -313,6 +314,10 @@ impl<D: Database> Requests for D {
             })
         };
         self.read(|transaction| Ok(one(transaction, &sql, params![], row)?.unwrap_or_default()))
+    }
+
+    fn tally(&self, last: &Tally) -> Result<Tally> {
+        self.read(|transaction| tally(transaction, last))
     }
 
     fn waits(&self) -> Result<Vec<VolumeWait>> {

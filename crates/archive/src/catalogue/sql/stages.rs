@@ -241,6 +241,11 @@ impl<D: Database> Stages for D {
         self.read(|transaction| one(transaction, sql, [id], |row| row.get(0)))
     }
 
+    fn stages_of(&self, request: RequestId) -> Result<Vec<String>> {
+        let sql = "SELECT DISTINCT stage FROM stage_file WHERE request = ?1 ORDER BY stage";
+        self.read(|transaction| all(transaction, sql, [request], |row| row.get(0)))
+    }
+
     fn stages(&self, user: Option<&str>, limit: usize) -> Result<Vec<Stage>> {
         self.read(|transaction| {
             let sql = "SELECT id, user_name, created_ns, held = 1 FROM stage WHERE user_name = coalesce(?1, user_name) \

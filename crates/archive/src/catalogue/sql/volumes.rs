@@ -8,8 +8,8 @@ use super::rows::{self, SEGMENT, VOLUME, segment};
 use super::volume_rows::{insert_volume, refuse_open_writes, volume};
 use super::{Database, Row, Transaction, all, one, params, run};
 use crate::catalogue::{
-    CatalogueError, Fact, FileId, Forgotten, ListItem, Loss, OnVolume, Recorded, Rediscovered,
-    Rejoined, Result, VolumeId, Volumes,
+    CatalogueError, Fact, FileId, Forgotten, LOAD_COUNT, ListItem, Loss, OnVolume, Recorded,
+    Rediscovered, Rejoined, Result, VolumeId, Volumes,
 };
 use crate::record::{Segment, Volume, VolumeState};
 
@@ -185,6 +185,13 @@ impl<D: Database> Volumes for D {
             }
             Ok(())
         })
+    }
+
+    fn most_loads(&self) -> Result<Option<u64>> {
+        let sql = "SELECT max(CAST(value AS BIGINT)) FROM fact WHERE name = ?1";
+        let most: Option<Option<i64>> =
+            self.read(|transaction| one(transaction, sql, [LOAD_COUNT], |row| row.get(0)))?;
+        Ok(most.flatten().map(i64::unsigned_abs))
     }
 
     fn facts(&self, id: VolumeId) -> Result<Vec<Fact>> {

@@ -13,12 +13,14 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{CatalogueError, ListItem};
+use tapewise_archive::catalogue::{CatalogueError, ListItem, Recorded};
 use tapewise_archive::deliver::shown;
-use tapewise_archive::foreign::{ForeignVolume, InLibrary, LeftOut, is_same_label};
+use tapewise_archive::foreign::{
+    BlockList, ForeignVolume, InLibrary, LeftOut, ListError, Listed, is_same_label,
+};
 use tapewise_archive::mover::Others;
 use tapewise_archive::record::VolumeFormat;
-use tapewise_formats::csv_requests::read_csv;
+use tapewise_formats::csv_requests::CsvRows;
 use tapewise_formats::fields::FieldOptions;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::ltfs_index::read_ltfs_index;
@@ -34,7 +36,8 @@ pub struct Add {
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
     /// Indexes of LTFS volumes, as XML, each named like its cartridge's label, A00012L6.xml; or lists of
-    /// files and blocks, in the CSV of requests, with the labels in a column `volume`.
+    /// files and blocks, in the CSV of requests, with the labels in a column `volume`. A list may be of any length:
+    /// tapewise sorts it in the directory for temporary files (TMPDIR), not in memory.
     ///
     /// tapewise cannot verify files that it knows by their blocks only.
     #[arg(value_name = "INDEX.xml|LIST.csv")]
@@ -83,30 +86,18 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
         let read = if is_list {
             of_blocks(index, args.block_size)
         } else {
-            of_index(args, index, &library).map(|found| vec![found])
+            of_index(args, index, &library)
         };
-        found.extend(read.map_err(|error| error.of(index.display()))?);
+        found.push(read.map_err(|error| error.of(index.display()))?);
     }
     all_new(&archive, &found, &args.tapes)?;
-    let mut answer = Answer::new("catalog-add", args.json);
-    let mut counts = Vec::new();
-    let mut items = found.into_iter().flat_map(|found| {
-        let ForeignVolume {
-            volume,
-            recorded,
-            left_out,
-        } = found;
-        counts.push((volume.label.clone(), recorded.len(), left_out));
-        let files = recorded.into_iter().map(ListItem::File);
-        std::iter::once(ListItem::Volume(volume))
-            .chain(files)
-            .map(Ok)
-    });
     // One transaction: a list is added as a whole or not at all.
+    let mut items = found.iter().flat_map(Found::items);
     archive.catalogue.add_list(&mut items, now_ns())?;
     drop(items);
-    for (label, files, left_out) in &counts {
-        told(label, *files, left_out, &mut answer)?;
+    let mut answer = Answer::new("catalog-add", args.json);
+    for listed in found.iter().flat_map(|found| &found.volumes) {
+        told(listed, &mut answer)?;
     }
     if args.tapes.is_empty() {
         answer.end()?;
@@ -124,12 +115,47 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
     told
 }
 
+/// What a file tells: cartridges, and where what is on them comes from.
+struct Found {
+    volumes: Vec<Listed>,
+    files: Files,
+}
+
+enum Files {
+    /// Of the one cartridge of an index.
+    Index(Vec<Recorded>),
+    /// Of all cartridges of a list, which may be too long for memory.
+    List(PathBuf, BlockList),
+}
+
+impl Found {
+    /// Every volume, each followed by its files.
+    fn items(&self) -> Box<dyn Iterator<Item = Result<ListItem, CatalogueError>> + '_> {
+        let (path, list) = match &self.files {
+            Files::Index(files) => {
+                let volumes = self.volumes.iter().map(|listed| listed.volume.clone());
+                let files = files.iter().cloned().map(ListItem::File);
+                return Box::new(volumes.map(ListItem::Volume).chain(files).map(Ok));
+            }
+            Files::List(path, list) => (path, list),
+        };
+        let bad = |error: ListError| CatalogueError::Io {
+            path: path.clone(),
+            source: std::io::Error::other(error),
+        };
+        match list.items(&self.volumes) {
+            Ok(items) => Box::new(items.map(move |item| item.map_err(bad))),
+            Err(error) => Box::new(std::iter::once(Err(bad(error)))),
+        }
+    }
+}
+
 /// Refuses volumes that are known before anything is written, and before a tape is read.
-fn all_new(archive: &Archive, found: &[ForeignVolume], tapes: &[String]) -> Result<(), CliError> {
+fn all_new(archive: &Archive, found: &[Found], tapes: &[String]) -> Result<(), CliError> {
     let known = archive.catalogue.volumes()?.into_iter();
     let known = known.map(|(_, volume)| (volume.label, volume.uuid));
     let (mut labels, mut uuids): (HashSet<String>, HashSet<String>) = known.unzip();
-    for ForeignVolume { volume, .. } in found {
+    for Listed { volume, .. } in found.iter().flat_map(|found| &found.volumes) {
         let (label, uuid) = (volume.label.clone(), volume.uuid.clone());
         if let Some(known) = labels
             .iter()
@@ -156,33 +182,29 @@ fn all_new(archive: &Archive, found: &[ForeignVolume], tapes: &[String]) -> Resu
     Ok(())
 }
 
-fn told(
-    label: &str,
-    files: usize,
-    left_out: &[(Vec<u8>, LeftOut)],
-    answer: &mut Answer,
-) -> Result<(), CliError> {
-    for (path, why) in left_out {
-        say(format_args!(
-            "tapewise: {label}: {}: left out: {why}\n",
-            shown(path)
-        ));
-    }
+fn told(listed: &Listed, answer: &mut Answer) -> Result<(), CliError> {
+    let (label, files, left_out) = (&listed.volume.label, listed.files, listed.left_out);
     let counts = serde_json::json!({
         "volume": label,
         "files_added": files,
-        "left_out": left_out.len(),
+        "left_out": left_out,
     });
     answer.push("volumes", counts);
     answer.line(&format!(
-        "{label}: {} added, {} left out",
-        units::count(files, "file"),
-        left_out.len()
+        "{label}: {} added, {left_out} left out",
+        units::count(files as usize, "file"),
     ))
 }
 
+fn say_left_out(label: &str, path: &[u8], why: &LeftOut) {
+    say(format_args!(
+        "tapewise: {label}: {}: left out: {why}\n",
+        shown(path)
+    ));
+}
+
 /// The volume of an index.
-fn of_index(args: &Add, path: &Path, library: &[String]) -> Result<ForeignVolume, CliError> {
+fn of_index(args: &Add, path: &Path, library: &[String]) -> Result<Found, CliError> {
     let file = File::open(path).map_err(CliError::input)?;
     let (index, files) = read_ltfs_index(BufReader::new(file)).map_err(CliError::input)?;
     let layout = match args.block_size {
@@ -192,27 +214,56 @@ fn of_index(args: &Add, path: &Path, library: &[String]) -> Result<ForeignVolume
     let label = path.file_stem().and_then(|stem| stem.to_str());
     let label = label.ok_or_else(|| CliError::input("its name is not a label of a cartridge"))?;
     let label = in_library(label, library);
-    Ok(ForeignVolume::of_index(&label, &index, &files, &layout))
+    let ForeignVolume {
+        volume,
+        recorded,
+        left_out,
+    } = ForeignVolume::of_index(&label, &index, &files, &layout);
+    for (path, why) in &left_out {
+        say_left_out(&label, path, why);
+    }
+    let listed = Listed {
+        volume,
+        files: recorded.len() as u64,
+        left_out: left_out.len() as u64,
+    };
+    Ok(Found {
+        volumes: vec![listed],
+        files: Files::Index(recorded),
+    })
 }
 
 /// The cartridges of a list in the CSV of requests. A row without a volume is of the cartridge that the list
 /// is named like.
-fn of_blocks(path: &Path, block_size: Option<u64>) -> Result<Vec<ForeignVolume>, CliError> {
+fn of_blocks(path: &Path, block_size: Option<u64>) -> Result<Found, CliError> {
     let block_bytes = block_size.ok_or_else(|| {
         CliError::input("the block length of these cartridges is not known")
             .hint("--block-size BYTES says it")
     })?;
     let file = File::open(path).map_err(CliError::input)?;
     let options = FieldOptions { block_size };
-    let read = read_csv(BufReader::new(file), options).map_err(CliError::input)?;
-    // Rows of one file are its pieces here, not requests of their own.
-    let notices = read.notices.iter();
-    for notice in notices.filter(|notice| notice.code != "repeated-id") {
+    let mut rows = CsvRows::open(BufReader::new(file), options).map_err(CliError::input)?;
+    let named_like = path.file_stem().and_then(|stem| stem.to_str());
+    let requests = std::iter::from_fn(|| rows.next_request().transpose());
+    let list = BlockList::read(requests, named_like, block_bytes)?;
+    for notice in rows.finish() {
         say(format_args!("tapewise: {}: {notice}\n", path.display()));
     }
-    let named_like = path.file_stem().and_then(|stem| stem.to_str());
-    ForeignVolume::of_requests(&read.requests, named_like, block_bytes)
-        .map_err(|error| CliError::input(&error).at(&error.id))
+    let volumes = list.volumes(|label, inner, why| say_left_out(label, inner.as_bytes(), why))?;
+    Ok(Found {
+        volumes,
+        files: Files::List(path.to_owned(), list),
+    })
+}
+
+impl From<ListError> for CliError {
+    fn from(error: ListError) -> CliError {
+        match error {
+            ListError::SetAside(_) => CliError::failed(error)
+                .hint("set TMPDIR to a directory with as much room as the list takes"),
+            _ => CliError::input(error),
+        }
+    }
 }
 
 /// The label that the library has for the cartridge that a file calls `given`; where it has none, or more

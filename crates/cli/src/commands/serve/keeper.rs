@@ -4,6 +4,7 @@ use super::{Configured, Serve};
 use crate::error::CliError;
 use crate::gather::LOOK;
 use crate::interrupt::is_set;
+use crate::log::{self, About};
 use crate::output::say;
 use crate::systemd;
 use signal_hook::consts::SIGHUP;
@@ -65,10 +66,10 @@ impl Keeper<'_> {
                 self.service.set_access(access);
                 say(format_args!("tapewise: users and issuers are read again\n"));
             }
-            Err(error) => say(format_args!(
-                "tapewise: {}; users and issuers stay as they were\n",
-                error.message()
-            )),
+            Err(error) => log::warn(
+                About::default(),
+                format_args!("{}; users and issuers stay as they were", error.message()),
+            ),
         }
     }
 
@@ -79,9 +80,10 @@ impl Keeper<'_> {
         match certificate.renew() {
             Ok(false) => {}
             Ok(true) => say(format_args!("tapewise: there is a new certificate\n")),
-            Err(error) => say(format_args!(
-                "tapewise: {error}; the last certificate is still used\n"
-            )),
+            Err(error) => log::warn(
+                About::default(),
+                format_args!("{error}; the last certificate is still used"),
+            ),
         }
     }
 }

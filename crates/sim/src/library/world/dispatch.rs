@@ -11,8 +11,8 @@ use crate::mounts::{
 };
 use tapewise_model::Micros;
 
-/// Requests of a cartridge up to which its mount is planned to know what it costs. Of more the estimate is close, as
-/// the differences between searches cancel out.
+/// Requests up to which a mount is planned to know what it costs. Of more the estimate is close, as the differences
+/// between searches cancel out.
 const MOST_PLANNED: usize = 8;
 
 impl World<'_> {
@@ -55,7 +55,7 @@ impl World<'_> {
                 reads: &|KindId(kind), MediumId(medium)| built.kinds[kind].reads[medium],
                 cost: &|waiting, drive| {
                     let motion = &self.cartridges[CartridgeId(waiting.cartridge)].motion;
-                    built.mount_cost(waiting, motion, drive)
+                    built.mount_cost(waiting, policy.most_per_mount, motion, drive)
                 },
                 rules: &policy.rules,
                 shares: &shares,
@@ -76,18 +76,21 @@ impl World<'_> {
         chosen
     }
 
-    /// Plans the mounts of cartridges with few requests that wait for a drive, for policies that ask what they cost.
+    /// Plans the mounts that would answer few requests, for policies that ask what they cost.
     fn price(&mut self, hall: HallId) {
         if !self.policy().mount.prices() {
             return;
         }
         let built = &self.site.halls[hall.index()];
+        let most = self.policy().most_per_mount.unwrap_or(u32::MAX) as usize;
         for &number in &self.halls[hall].ready {
             let cartridge = &mut self.cartridges[number];
-            if !cartridge.motion.is_empty() || cartridge.waiting.len() > MOST_PLANNED {
+            let read = cartridge.waiting.len().min(most);
+            if !cartridge.motion.is_empty() || read > MOST_PLANNED {
                 continue;
             }
-            let answers = (cartridge.waiting.iter()).map(|&request| &self.pending[request].answer);
+            let answers =
+                (cartridge.waiting[..read].iter()).map(|&request| &self.pending[request].answer);
             self.targets.clear();
             self.targets.extend(answers.map(|answer| Target {
                 place: answer.place,

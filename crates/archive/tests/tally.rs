@@ -1,0 +1,73 @@
+//! The count of recalls that have ended.
+
+use crate::{catalogue_help, on_each_database};
+
+use catalogue_help::{foreign, recorded};
+use std::sync::Arc;
+use tapewise_archive::catalogue::{
+    Answer, Catalogue, Cause, Ended, Failure, FileId, NewRecall, RequestId, Tally, Terms,
+};
+use tapewise_model::Random;
+
+on_each_database!(a_count_that_is_gone_on_with_is_that_of_all_recalls);
+
+/// Bytes of the file of a number.
+fn bytes(number: u64) -> u64 {
+    100 + number
+}
+
+fn submit(catalogue: &dyn Catalogue, file: FileId, at_ns: i64) -> RequestId {
+    let recall = NewRecall {
+        file,
+        terms: Terms::default(),
+        destination: Some(at_ns.to_string().into_bytes()),
+    };
+    catalogue.submit(&[recall], at_ns).expect("asked")[0]
+}
+
+fn a_count_that_is_gone_on_with_is_that_of_all_recalls(catalogue: Arc<dyn Catalogue>) {
+    let named = |number: u64| recorded(&number.to_string(), 10 + number, bytes(number));
+    let files: Vec<_> = (0..5).map(named).collect();
+    let added = catalogue.add_recorded(&foreign("T00001L8"), &files, 1);
+    added.expect("added");
+    let file = |number: u64| {
+        let path = number.to_string();
+        let found = catalogue.live_file(path.as_bytes()).expect("a catalogue");
+        found.expect("a file")
+    };
+    let mut random = Random::new(3, 1);
+    let (mut open, mut expected) = (Vec::new(), Ended::default());
+    let mut tally = Tally::default();
+    for at_ns in 2..200 {
+        // As many come as go, so that now and then nothing is open.
+        if open.is_empty() || random.below(2) == 0 {
+            let number = random.below(5);
+            open.push((submit(&*catalogue, file(number), at_ns), number));
+        } else {
+            let (request, number) = open.swap_remove(random.below(open.len() as u64) as usize);
+            let answer = match random.below(3) {
+                0 => Answer::Cancelled,
+                1 => Answer::Failed(Failure::new(Cause::Unreadable, "it is gone")),
+                _ => Answer::Delivered,
+            };
+            match answer {
+                Answer::Delivered => {
+                    expected.delivered += 1;
+                    expected.bytes += bytes(number);
+                }
+                Answer::Failed(_) => expected.failed += 1,
+                Answer::Cancelled => {}
+            }
+            let answered = catalogue.answer(request, &answer, at_ns);
+            answered.expect("answered");
+        }
+        // Whoever looks now and then finds the same as whoever looks for the first time.
+        if random.below(3) == 0 {
+            tally = catalogue.tally(&tally).expect("a count");
+            assert_eq!(tally.total(), expected);
+            let anew = catalogue.tally(&Tally::default()).expect("a count");
+            assert_eq!(anew.total(), expected);
+        }
+    }
+    assert!(expected.delivered > 10 && expected.failed > 10);
+}

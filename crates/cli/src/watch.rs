@@ -1,0 +1,104 @@
+//! What `serve` and `mover` make of the things that drives do: metrics, and lines of the log.
+
+use crate::archive::Archive;
+use crate::log::{self, About};
+use crate::now::now_ns;
+use crate::telemetry;
+use crate::units;
+use tapewise_archive::mover::Recalled;
+use tapewise_formats::event::{Action, Event, Outcome};
+use tapewise_serve::{Tracer, Work, recalls_of};
+
+/// Sees what the drives of a process do.
+pub struct Watch<'a> {
+    pub archive: &'a Archive,
+    pub work: &'a Work,
+    /// Who is told what was done for each request.
+    pub tracer: Option<&'a Tracer>,
+    /// Whether other movers work for the archive, so that this one works under leases.
+    pub is_leased: bool,
+    pub quiet: bool,
+}
+
+impl Watch<'_> {
+    /// A drive has done something.
+    pub fn saw(&self, event: &Event) {
+        let now_ns = now_ns();
+        self.work.saw(event, now_ns);
+        if let Some(tracer) = self.tracer {
+            let catalogue = self.archive.catalogue.as_ref();
+            telemetry::trace(tracer, catalogue, event, now_ns);
+        }
+        let has_failed = event.outcome == Outcome::Failed;
+        let is_told = matches!(event.action, Action::Mount | Action::Unmount) && !self.quiet;
+        if !has_failed && !is_told {
+            return;
+        }
+        let (drive, volume) = (event.device.as_deref(), event.cartridge.as_deref());
+        let purpose = event.purpose.as_deref().unwrap_or_default();
+        let request = recalls_of(purpose).next();
+        let about = About {
+            request: request.map(|request| request.0),
+            volume,
+            drive,
+            epoch: drive.and_then(|drive| self.epoch(drive)),
+            hint: None,
+        };
+        let (drive, volume) = (drive.unwrap_or("a drive"), volume.unwrap_or("no cartridge"));
+        let action = event.action;
+        if has_failed {
+            let why = event.sense.as_deref().unwrap_or("it does not say why");
+            log::warn(
+                about,
+                format_args!("{action} of {volume} in {drive} failed: {why}"),
+            );
+        } else {
+            let took = event.took_us;
+            log::info(
+                about,
+                format_args!("{action} of {volume} in {drive} took {took}"),
+            );
+        }
+    }
+
+    /// What came of recalls.
+    pub fn did(&self, recalled: &Recalled) {
+        self.work.did(recalled);
+        for (request, failure) in &recalled.failed {
+            let about = About {
+                request: Some(request.0),
+                ..About::default()
+            };
+            log::warn(
+                about,
+                format_args!("recall {} failed: {failure}", request.0),
+            );
+        }
+        if self.quiet || recalled.delivered == 0 && recalled.failed.is_empty() {
+            return;
+        }
+        let files = units::count(recalled.delivered as usize, "file");
+        let (bytes, failed) = (units::bytes(recalled.bytes), recalled.failed.len());
+        let mounts = units::count(recalled.mounts as usize, "mount");
+        let said = format_args!("delivered {files} ({bytes}), {failed} failed, {mounts}");
+        log::info(About::default(), said);
+    }
+
+    /// Something keeps the work from going on; it is tried again. The same is told once.
+    pub fn is_stuck(&self, why: &str, last: &mut String) {
+        self.work.is_stuck(why.to_owned());
+        if last != why {
+            log::warn(About::default(), format_args!("{why}; it is tried again"));
+            why.clone_into(last);
+        }
+    }
+
+    /// The number of the lease under which a drive is used.
+    fn epoch(&self, drive: &str) -> Option<u64> {
+        let leases = self.is_leased.then(|| self.archive.catalogue.leases());
+        // A line of the log can do without.
+        let mut leases = leases?.ok()?.into_iter();
+        let lease = leases.find(|lease| lease.drive == drive)?;
+        Some(lease.epoch)
+    }
+}
