@@ -215,7 +215,7 @@ impl Metrics {
             help,
             &times,
         );
-        let help = "Plans of which a lower bound is known.";
+        let help = "Plans that have a lower bound.";
         let plans = by_drive(drives, |device| Some(device.bounded_plans as f64));
         self.add("counter", "tapewise_plans_total", help, &plans);
         let help = "What these plans take, as predicted when the drive began with them.";
