@@ -33,6 +33,7 @@ pub(crate) use place::place;
 use recover::Reconcile;
 use state::{Inner, State};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -155,6 +156,14 @@ impl Cache {
         let holds = self.0.records.cache_holds(at_ns)?;
         let kept = holds.dirty_bytes + holds.pinned_bytes + self.usage().reserved_bytes;
         Ok(self.0.water.low_bytes.saturating_sub(kept))
+    }
+
+    /// Lengths of files that find no room for now, all gone that may go, and would if it were empty.
+    pub fn too_long_for_now(&self, at_ns: i64) -> Result<Range<u64>, CacheError> {
+        let holds = self.0.records.cache_holds(at_ns)?;
+        let kept = holds.dirty_bytes.saturating_add(holds.pinned_bytes);
+        let high_bytes = self.0.water.high_bytes;
+        Ok(high_bytes.saturating_sub(kept) + 1..high_bytes.saturating_add(1))
     }
 
     /// Makes room for a file of at most `bytes`, by evicting others where it has to.

@@ -5,7 +5,7 @@ use crate::site;
 use site::{Site, terms};
 use std::path::Path;
 use tapewise_archive::catalogue::{
-    Answer, NewRecall, Recorded, RequestId, RequestState, Requests, Volumes,
+    Answer, CacheRecords, NewRecall, Recorded, RequestId, RequestState, Requests, Volumes,
 };
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_emulator::Faults;
@@ -128,6 +128,38 @@ fn what_goes_to_a_full_destination_waits_and_what_goes_elsewhere_is_delivered() 
             [3; 4096]
         );
     }
+}
+
+#[test]
+fn no_cartridge_is_mounted_for_a_cache_that_is_full_of_what_it_keeps() {
+    let mut site = site(Pace::Turns);
+    site.reopen_cache(5_000, 4_500);
+    let fetch = |site: &Site, path: &str| {
+        let recall = NewRecall {
+            file: site.id(path),
+            terms: terms(),
+            destination: None,
+        };
+        site.catalogue.submit(&[recall], 1).expect("a request")[0]
+    };
+    let first = fetch(&site, "t0/3");
+    site.mover(|mover| mover.recall()).expect("recalled");
+    assert_eq!(state(&site, first), RequestState::Delivered);
+    let kept = site.id("t0/3");
+    site.catalogue.pin(kept, "ada", None).expect("pinned");
+
+    let second = fetch(&site, "t1/5");
+    let done = site.mover(|mover| mover.recall()).expect("nothing to do");
+    assert_eq!((done.delivered, done.mounts), (0, 0));
+    let [(_, why)] = &done.unavailable[..] else {
+        panic!("{:?}", done.unavailable);
+    };
+    assert!(why.contains("904 bytes of room, and 4096 in"), "{why}");
+    assert_eq!(state(&site, second), RequestState::Queued);
+
+    site.catalogue.unpin(kept, "ada").expect("let go");
+    let done = site.mover(|mover| mover.recall()).expect("recalled");
+    assert_eq!((done.delivered, done.unavailable), (1, vec![]));
 }
 
 #[test]

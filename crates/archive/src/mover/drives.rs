@@ -6,7 +6,7 @@
 use super::busy::{Busy, OwnMount};
 use super::choice::{Chooser, Floor, Next};
 use super::doubts::{Doubts, reads};
-use super::hand_over::{Full, Recalled};
+use super::hand_over::{Full, Recalled, set_aside_what_lacks_room};
 use super::lessee::{Denied, Leased, Lessee, admission};
 use super::recall::{Deliverer, Parts, Shared};
 use super::session::DriveContext;
@@ -264,6 +264,11 @@ impl Recalling<'_> {
                 }
                 fit != Fit::Not
             });
+            let too_long = self.with.cache.too_long_for_now(self.with.now())?;
+            for (label, why) in set_aside_what_lacks_room(&mut volumes, &too_long) {
+                state.unavailable.insert(label.clone());
+                state.done.unavailable.push((label, why));
+            }
             let own = state.claimed.values().map(Claimed::mount);
             let busy = Busy::of(&self.with, self.drives, &own.collect::<Vec<_>>())?;
             let Some(next) = self.choose(volumes, &here, &busy) else {

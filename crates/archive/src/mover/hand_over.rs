@@ -4,11 +4,14 @@ use super::place::{Place, Underway};
 use super::session::DriveContext;
 use super::{MoveError, Settings};
 use crate::cache::DiskFile;
-use crate::catalogue::{Answer, Catalogue, CatalogueError, Cause, Failure, FileId, RequestId};
+use crate::catalogue::{
+    Answer, Catalogue, CatalogueError, Cause, Failure, FileId, RequestId, VolumeQueue, Waiting,
+};
 use crate::deliver::{DeliverError, Expected, InnerPath, Metadata};
 use crate::record::File;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What recalls did.
@@ -273,4 +276,30 @@ impl Full {
         let places = places.unwrap_or_else(PoisonError::into_inner);
         places.into_iter().collect()
     }
+}
+
+/// Takes out the volumes that are not worth a mount, with the reason: all that waits for them goes into the cache, which
+/// has to keep so much that not even the smallest file finds room.
+pub(super) fn set_aside_what_lacks_room(
+    volumes: &mut Vec<VolumeQueue>,
+    too_long: &Range<u64>,
+) -> Vec<(String, String)> {
+    let bytes = |one: &Waiting| one.segments.iter().map(|segment| segment.bytes).sum();
+    let into_cache = |one: &Waiting| -> Option<u64> { one.place.is_none().then(|| bytes(one)) };
+    let mut set_aside = Vec::new();
+    volumes.retain(|queue| {
+        // None where something goes elsewhere.
+        let all: Option<Vec<u64>> = queue.waiting.iter().map(into_cache).collect();
+        let smallest = all.and_then(|all| all.into_iter().min());
+        let Some(smallest) = smallest.filter(|bytes| too_long.contains(bytes)) else {
+            return true;
+        };
+        let why = format!(
+            "the cache is full of files that it has to keep: {} bytes of room, and {smallest} in the smallest file that waits",
+            too_long.start - 1
+        );
+        set_aside.push((queue.label.clone(), why));
+        false
+    });
+    set_aside
 }

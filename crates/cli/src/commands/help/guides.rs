@@ -57,6 +57,7 @@ guides![
     "recall-from-an-ltfs-tape",
     "reproduce-the-papers",
     "robustness",
+    "s3",
     "serve-recalls",
     "simulation-statistics",
     "size-a-library",
