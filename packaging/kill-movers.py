@@ -33,7 +33,7 @@ from pathlib import Path
 LEASE_S = 2
 MOVERS = ["ada", "bob", "cyd"]
 FILES_AT_ONCE = 25
-# Of so many kills one is of the database.
+# One kill in this many is of the database.
 KILLS_PER_DATABASE = 5
 
 

@@ -1,7 +1,7 @@
 //! What a service tells whoever runs it: lines for people, or with `--log-format json` an object a line for programs
 //! that collect logs.
 //!
-//! What is said by `output::say` comes here too, so everything on standard error has one form.
+//! `output::say` writes here too, so everything on standard error has one form.
 
 use crate::now::now_ns;
 use crate::terminal::{for_terminal, write_error};

@@ -102,7 +102,7 @@ pub struct Event {
     pub at_us: Micros,
     /// How long it took.
     pub took_us: Micros,
-    /// How long it takes by the plan that it is part of.
+    /// How long its plan expects it to take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted_us: Option<Micros>,
     /// The plan that begins with it.

@@ -16,7 +16,7 @@ const MOST_BATCHES: usize = 1_000;
 /// Spans in one message.
 const MOST_SPANS: usize = 1_000;
 
-/// Where spans go, and what is said of their origin.
+/// Where spans go, and what they say about their origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collector {
     /// The address that takes traces, such as `http://127.0.0.1:4318/v1/traces`.

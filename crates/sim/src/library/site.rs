@@ -98,8 +98,8 @@ impl Hall {
         (self.before_s, self.after_s) = (mean(&MountCost::before), mean(&MountCost::after));
     }
 
-    /// The time for which a cartridge would occupy a drive, if a mount answers at most so many of its requests. Their
-    /// size is taken from the mean of all that wait.
+    /// The time for which a mount would occupy the drive. A mount answers at most the given number of requests; their
+    /// size is the mean of all that wait.
     pub(super) fn mount_cost(
         &self,
         waiting: &Waiting,

@@ -23,7 +23,7 @@ pub enum Befalls {
     IsLate(Micros),
     /// It has no way to the catalogue for this time, and goes on.
     IsCutOff(Micros),
-    /// It dies. The command that it is about to send arrives after this time, if there is one.
+    /// It dies. If a command of it is on its way, that arrives after this time.
     Dies(Option<Micros>),
 }
 

@@ -9,7 +9,7 @@ use tapewise_model::{Micros, Random};
 /// The stream of a seed that the order of turns is drawn from.
 const TURNS: u64 = 7;
 
-/// Of so many steps a host keeps the turn after all but one.
+/// A host gives up its turn after one step in this many.
 const STEPS_IN_A_TURN: u64 = 12;
 
 /// Whose turn it is.
@@ -37,7 +37,7 @@ struct Waits {
 }
 
 impl Turns {
-    /// Turns of so many hosts; the first one begins.
+    /// Turns of this many hosts; the first one begins.
     pub fn new(clock: Clock, seed: u64, hosts: usize) -> Turns {
         let waits = Waits {
             until: Micros::ZERO,
