@@ -7,7 +7,7 @@ use crate::cache::DiskFile;
 use crate::catalogue::{
     Answer, Catalogue, CatalogueError, Cause, Failure, FileId, RequestId, VolumeQueue, Waiting,
 };
-use crate::deliver::{DeliverError, Expected, InnerPath, Metadata};
+use crate::deliver::{DeliverError, Expected, InnerPath};
 use crate::record::File;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
@@ -215,18 +215,11 @@ pub(super) struct Target {
 
 impl Target {
     pub fn new(place: &[u8], file: &File, settings: &Settings) -> Result<Target, MoveError> {
+        let place = Place::open(place, &settings.buckets)?;
         Ok(Target {
-            place: Place::open(place, settings)?,
+            place: place.watched_by(settings.watch.clone()),
             path: InnerPath::new(&file.path).map_err(crate::deliver::DeliverError::from)?,
-            expected: Expected {
-                sums: file.sums.clone(),
-                metadata: Metadata {
-                    modified_ns: Some(file.modified_ns),
-                    mode: Some(file.mode),
-                    ..Metadata::default()
-                },
-                ..Expected::of(file.bytes)
-            },
+            expected: Expected::of_file(file),
         })
     }
 
