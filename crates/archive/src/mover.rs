@@ -14,6 +14,7 @@
 //! | `segment` | one segment of a volume, written and committed |
 //! | `frames` | copies that are compressed before they are written |
 //! | `hand_over` | what needs no tape is delivered from the cache |
+//! | `full` | what takes no file for now: destinations, and the cache |
 //! | `recall` | what waits for a volume is read together, in our order, and delivered |
 //! | `verify` | volumes are read whole, in the order of the tape, and summed |
 //! | `scrub` | which volumes are read again first |
@@ -35,6 +36,7 @@ mod choice;
 mod doubts;
 mod drives;
 mod frames;
+mod full;
 mod hand_over;
 mod job;
 mod join;
@@ -55,6 +57,7 @@ pub use add::{Added, Others, ReadIn, Rebuilt};
 pub(crate) use choice::{Chooser, Floor, Next, ROBOT_S};
 pub use choice::{Hold, OwnerShare};
 pub use frames::Precompress;
+pub use full::FullPlace;
 pub use hand_over::Recalled;
 pub use lessee::{Clock, Denied, Leased, Lessee};
 pub use migrated::{Compressed, Migrated};
@@ -290,7 +293,7 @@ impl MoveError {
         }
     }
 
-    /// Whether it says that the destination of what was read takes no file for now.
+    /// Whether it says that the destination of what was read takes no file for now: a place, or the cache.
     fn is_of_destination(&self) -> bool {
         let MoveError::Run {
             source: RunError::Sink(error),
@@ -302,7 +305,10 @@ impl MoveError {
         let inner = error
             .get_ref()
             .and_then(|inner| inner.downcast_ref::<MoveError>());
-        matches!(inner, Some(MoveError::Deliver(error)) if error.is_of_destination())
+        match inner {
+            Some(MoveError::Deliver(error)) => error.is_of_destination(),
+            inner => matches!(inner, Some(MoveError::Cache(CacheError::Full { .. }))),
+        }
     }
 
     /// What the label of the cartridge in the drive says, where it is another than was asked for.

@@ -276,14 +276,6 @@ impl Division<'_> {
     }
 }
 
-impl Waiting {
-    /// Whether the part before this one has been read: of another volume, for the same recall.
-    fn has_begun(&self) -> bool {
-        let first = self.segments.first();
-        first.is_some_and(|segment| segment.file_offset > 0)
-    }
-}
-
 /// What waits for a volume.
 fn waiting(place: usize, queue: &VolumeQueue, floor: &Floor<'_>) -> mounts::Waiting {
     let mut all = mounts::Waiting::nobody(place as u32, MediumId(0));
@@ -334,6 +326,7 @@ mod tests {
             place: None,
             deadline_ns: None,
             created_ns: minute * 60_000_000_000,
+            file_bytes: 1_000_000,
             zstd_bytes: None,
             segments: vec![Segment {
                 partition: 0,
