@@ -24,6 +24,7 @@
 //! | `join` | what was read of ours becomes files, those in parts too |
 //! | `arriving` | a file that comes from tape, into a directory or into the cache |
 //! | `choice` | which volume is read next |
+//! | `owners` | what each owner has of the drives, and what holds recalls back |
 //! | `drives` | recalls on all drives at once |
 //! | `doubts` | what was read wrongly is read again before it is given up |
 //! | `session` | a volume in a drive, with its map and its event log |
@@ -44,6 +45,7 @@ mod lessee;
 mod migrate;
 mod migrated;
 mod open;
+mod owners;
 mod place;
 mod recall;
 mod repack;
@@ -55,12 +57,12 @@ mod verify;
 
 pub use add::{Added, Others, ReadIn, Rebuilt};
 pub(crate) use choice::{Chooser, Floor, Next, ROBOT_S};
-pub use choice::{Hold, OwnerShare};
 pub use frames::Precompress;
 pub use full::FullPlace;
 pub use hand_over::Recalled;
 pub use lessee::{Clock, Denied, Leased, Lessee};
 pub use migrated::{Compressed, Migrated};
+pub use owners::{Hold, OwnerShare};
 pub use repack::Repacked;
 pub use scrub::{Scrub, scrub_order, within};
 pub use tiers::{Due, Moved, Tier, due};

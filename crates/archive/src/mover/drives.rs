@@ -332,8 +332,11 @@ impl Recalling<'_> {
         log: &mut dyn Log,
         done: &mut Recalled,
     ) -> Result<bool, MoveError> {
-        done.mounts += 1;
-        let again = self.read_once(claimed, &claimed.queue.waiting, drive, log, done)?;
+        let again = self.read_once(claimed, &claimed.queue.waiting, drive, log, done);
+        // Another cartridge than the one that was asked for is mounted, and not read.
+        let is_other = |error: &MoveError| error.other_cartridge().is_some();
+        done.mounts += u64::from(!again.as_ref().is_err_and(is_other));
+        let again = again?;
         if again.is_empty() {
             return Ok(false);
         }
