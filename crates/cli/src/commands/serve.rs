@@ -30,9 +30,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tapewise_archive::deliver::shown;
 use tapewise_archive::forecast::Forecast;
-use tapewise_archive::mover::{Mover, OwnerShare};
+use tapewise_archive::mover::{Mover, OwnerShare, Recalled};
 use tapewise_archive::pull_list::Asking;
 use tapewise_formats::event::Event;
 use tapewise_serve::{
@@ -350,17 +349,19 @@ impl Drives<'_> {
         self.work.say(Doing::Recalling);
         let watch = |event: &Event| self.watch.saw(event);
         let quiet = self.watch.quiet;
-        let recall = |mover: &mut Mover<'_>| mover.recall();
-        let did = self
+        let mut did = Recalled::default();
+        let recall = |mover: &mut Mover<'_>| mover.recall_into(&mut did);
+        let recalled = self
             .archive
-            .with_watched_mover(&cache, self.stop, quiet, &watch, recall)?;
+            .with_watched_mover(&cache, self.stop, quiet, &watch, recall);
         self.watch.did(&did);
+        recalled?;
         catalogue.settle_stages(REMEMBERED_NS, now_ns())?;
         if let Some((label, why)) = did.unavailable.first() {
             return Err(CliError::failed(format!("volume {label}: {why}")));
         }
         match did.full.first() {
-            Some((place, why)) => Err(CliError::failed(format!("{}: {why}", shown(place)))),
+            Some(full) => Err(CliError::failed(full)),
             None => Ok(true),
         }
     }

@@ -253,15 +253,15 @@ impl End<'_> {
             RequestState::Queued | RequestState::Started => true,
             _ => self.withdrawn.contains(&one.id),
         };
-        for (place, why) in worked.iter().flat_map(|worked| &worked.did.full) {
-            if place == to.as_os_str().as_bytes() && missing.iter().any(is_open) {
-                return Err(CliError::failed(why).hint(
+        for full in worked.iter().flat_map(|worked| &worked.did.full) {
+            let is_ours = full.place.as_deref() == Some(to.as_os_str().as_bytes());
+            if is_ours && missing.iter().any(is_open) {
+                return Err(CliError::failed(&full.why).hint(
                     "put this right: what has arrived is complete; the same command recalls the rest",
                 ));
             }
             say(format_args!(
-                "tapewise: {}: {why}; what is to go there stays in the queue\n",
-                shown(place)
+                "tapewise: {full}; what is to go there stays in the queue\n"
             ));
         }
         if missing.is_empty() {
