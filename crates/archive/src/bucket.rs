@@ -214,15 +214,16 @@ impl Bucket {
         &self.url
     }
 
-    /// Whether it can be reached and listed.
+    /// Whether it has no objects there; it is reached and listed for that.
     ///
     /// # Errors
-    /// When it cannot.
-    pub fn check(&self) -> Result<(), BucketError> {
+    /// When it cannot be.
+    pub fn is_empty(&self) -> Result<bool, BucketError> {
         let mut objects = self.store.list(Some(self.url.prefix()));
         match self.wait(objects.try_next()) {
+            Ok(first) => Ok(first.is_none()),
             // A key that cannot be the path of a file was listed all the same.
-            Ok(_) | Err(object_store::Error::InvalidPath { .. }) => Ok(()),
+            Err(object_store::Error::InvalidPath { .. }) => Ok(false),
             Err(error) => Err(self.cannot(&error)),
         }
     }

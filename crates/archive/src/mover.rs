@@ -63,6 +63,7 @@ pub use hand_over::Recalled;
 pub use lessee::{Clock, Denied, Leased, Lessee};
 pub use migrated::{Compressed, Migrated};
 pub use owners::{Hold, OwnerShare};
+pub use place::Place;
 pub use repack::Repacked;
 pub use scrub::{Scrub, scrub_order, within};
 pub use tiers::{Due, Moved, Tier, due};

@@ -247,6 +247,9 @@ pub trait Requests: Send + Sync {
     /// The requests that have no answer, oldest first.
     fn unanswered(&self) -> Result<Vec<Request>>;
 
+    /// The queued recalls that are held back.
+    fn held_back(&self) -> Result<Vec<RequestId>>;
+
     /// The latest recalls, at most `most`, latest first: who asked for which file, and when.
     fn asked(&self, most: usize) -> Result<Vec<Asked>>;
 

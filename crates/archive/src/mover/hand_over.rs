@@ -6,7 +6,7 @@ use super::session::DriveContext;
 use super::{MoveError, Settings};
 use crate::cache::{CacheError, DiskFile};
 use crate::catalogue::{Answer, Cause, Failure, FileId, RequestId};
-use crate::deliver::{DeliverError, Expected, InnerPath, Metadata};
+use crate::deliver::{DeliverError, Expected, InnerPath};
 use crate::record::File;
 use std::io::{ErrorKind, Read};
 
@@ -226,18 +226,11 @@ pub(super) struct Target {
 
 impl Target {
     pub fn new(place: &[u8], file: &File, settings: &Settings) -> Result<Target, MoveError> {
+        let place = Place::open(place, &settings.buckets)?;
         Ok(Target {
-            place: Place::open(place, settings)?,
+            place: place.watched_by(settings.watch.clone()),
             path: InnerPath::new(&file.path).map_err(crate::deliver::DeliverError::from)?,
-            expected: Expected {
-                sums: file.sums.clone(),
-                metadata: Metadata {
-                    modified_ns: Some(file.modified_ns),
-                    mode: Some(file.mode),
-                    ..Metadata::default()
-                },
-                ..Expected::of(file.bytes)
-            },
+            expected: Expected::of_file(file),
         })
     }
 

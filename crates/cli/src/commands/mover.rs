@@ -7,7 +7,7 @@ use crate::archive::{Archive, Crew};
 use crate::error::{CliError, Exit};
 use crate::gather::{LOOK, gather};
 use crate::interrupt::{is_set, stop_on_interrupt};
-use crate::log::{self, About, LogFormat};
+use crate::log::{self, About};
 use crate::now::now_ns;
 use crate::output::say;
 use crate::socket::{bind, host_name, resolve};
@@ -73,14 +73,8 @@ pub struct Mover {
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
-    /// Write what is printed on standard error as text, or as a JSON object a line for programs that collect logs.
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        default_value = "text",
-        conflicts_with = "progress"
-    )]
-    log_format: LogFormat,
+    #[command(flatten)]
+    log: log::Args,
 }
 
 /// What can be asked of all movers of an archive.
@@ -119,7 +113,7 @@ pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
         Some(What::Resume(what)) => return outage::resume(what),
         None => {}
     }
-    log::begin(args.log_format);
+    log::begin(args.log.log_format);
     let directory = args.archive.clone().unwrap_or_default();
     let archive = Archive::open(&directory)?;
     if archive.is_loaded_by_hand() && args.changers.is_empty() {

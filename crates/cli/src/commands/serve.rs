@@ -13,7 +13,7 @@ use crate::commands::page::PAGE;
 use crate::error::{CliError, Exit};
 use crate::gather::{LOOK, gather};
 use crate::interrupt::{is_set, stop_on_interrupt};
-use crate::log::{self, About, LogFormat};
+use crate::log::{self, About};
 use crate::now::now_ns;
 use crate::output::{print, say};
 use crate::socket::{bind, host_name, resolve};
@@ -87,14 +87,8 @@ pub struct Serve {
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
-    /// Write what is printed on standard error as text, or as a JSON object a line for programs that collect logs.
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        default_value = "text",
-        conflicts_with = "progress"
-    )]
-    log_format: LogFormat,
+    #[command(flatten)]
+    log: log::Args,
 }
 
 /// How long a stage request is remembered after all of its files ended.
@@ -109,7 +103,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Runs the verb.
 pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
-    log::begin(args.log_format);
+    log::begin(args.log.log_format);
     if let Some(name) = &args.new_token {
         return new_token(args, name);
     }

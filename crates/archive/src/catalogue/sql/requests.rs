@@ -285,6 +285,12 @@ impl<D: Database> Requests for D {
         self.read(|transaction| all(transaction, &sql, params![], request_of))
     }
 
+    fn held_back(&self) -> Result<Vec<RequestId>> {
+        let sql =
+            format!("SELECT id FROM request WHERE state = 'queued' AND id IN {HELD} ORDER BY id");
+        self.read(|transaction| all(transaction, &sql, params![], |row| row.get(0)))
+    }
+
     fn asked(&self, most: usize) -> Result<Vec<Asked>> {
         let sql = "SELECT request.user_name, request.created_ns, file.id, file.path, file.bytes, file.modified_ns \
             FROM request JOIN file ON file.id = request.file WHERE request.kind = 'recall' \
