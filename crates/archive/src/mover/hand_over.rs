@@ -30,6 +30,10 @@ pub struct Recalled {
     pub full: Vec<FullPlace>,
     /// Volumes read, each time counted.
     pub mounts: u64,
+    /// Requests that were asked for while their volume was being read, and were read with it.
+    pub joined: u64,
+    /// Times that a volume was left before all was read, for another one that must not wait.
+    pub cut: u64,
     /// Labels of the volumes read, each with where the positions of its blocks came from.
     pub positions: Vec<(String, String)>,
     /// Places learned from the drives.
@@ -47,6 +51,8 @@ impl Recalled {
         self.unavailable.extend(other.unavailable);
         self.full.extend(other.full);
         self.mounts += other.mounts;
+        self.joined += other.joined;
+        self.cut += other.cut;
         self.positions.extend(other.positions);
         self.learned += other.learned;
     }
