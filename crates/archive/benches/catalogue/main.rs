@@ -29,6 +29,15 @@ fn peak_mb() -> u64 {
     kb.unwrap_or(0) / 1000
 }
 
+/// The time that processors have worked for this process.
+fn processor() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let behind_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let ticks = behind_name.split_whitespace().skip(11).take(2);
+    let ticks: u64 = ticks.filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 10)
+}
+
 fn line(what: &str, figure: &str) {
     println!("| {what:<44} | {figure:>22} |");
 }
@@ -104,6 +113,8 @@ fn main() {
     let (added, took) = timed(|| catalogue.add_list(&mut list(files), 1));
     assert_eq!(added.expect("added"), files);
     line("load a list", &format!("{:.1} s", took.as_secs_f64()));
+    let worked = processor().as_secs_f64();
+    line("time of the processor for it", &format!("{worked:.1} s"));
     line(
         "memory of this process, at most",
         &format!("{} MB", peak_mb()),

@@ -21,7 +21,7 @@ fn fill(place: &Place, client: &mut Client, requests: i64) -> Vec<RequestId> {
     let files = catalogue.add_list(&mut list::list(FILES), 1);
     assert_eq!(files.expect("added"), FILES);
     let sql = "INSERT INTO request (kind, file, user_name, priority, state, created_ns) \
-        SELECT 'recall', 1 + number % $1, '', 0, 'queued', 1 FROM generate_series(1, $2) AS number";
+        SELECT 'recall', 1 + number % $1::bigint, '', 0, 'queued', 1 FROM generate_series(1, $2::bigint) AS number";
     client
         .execute(sql, &[&(FILES as i64), &requests])
         .expect("entered");
