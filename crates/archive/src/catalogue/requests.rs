@@ -186,6 +186,8 @@ pub struct Waiting {
     pub deadline_ns: Option<i64>,
     /// When it was asked for.
     pub created_ns: i64,
+    /// Length of the file.
+    pub file_bytes: u64,
     /// Length of the zstd frame that the copy is; none where it is the contents as they are.
     pub zstd_bytes: Option<u64>,
     /// Segments of the copy on this volume that follow one another in the file, in that order.
@@ -193,6 +195,12 @@ pub struct Waiting {
 }
 
 impl Waiting {
+    /// Whether the part before this one has been read: of another volume, for the same recall.
+    pub(crate) fn has_begun(&self) -> bool {
+        let first = self.segments.first();
+        first.is_some_and(|segment| segment.file_offset > 0)
+    }
+
     /// Whether a segment of a copy on the same volume is the next one in the file. Otherwise bytes of
     /// other volumes come between the two, and it waits for itself.
     pub(crate) fn goes_on(&self, number: u32, segment: &Segment) -> bool {
@@ -238,6 +246,9 @@ pub trait Requests: Send + Sync {
 
     /// The requests that have no answer, oldest first.
     fn unanswered(&self) -> Result<Vec<Request>>;
+
+    /// The queued recalls that are held back.
+    fn held_back(&self) -> Result<Vec<RequestId>>;
 
     /// The latest recalls, at most `most`, latest first: who asked for which file, and when.
     fn asked(&self, most: usize) -> Result<Vec<Asked>>;

@@ -6,7 +6,8 @@
 use super::busy::{Busy, OwnMount};
 use super::choice::{Chooser, Floor, Next};
 use super::doubts::{Doubts, reads};
-use super::hand_over::{Full, Recalled, set_aside_what_lacks_room};
+use super::full::Full;
+use super::hand_over::Recalled;
 use super::lessee::{Denied, Leased, Lessee, admission};
 use super::recall::{Deliverer, Parts, Shared};
 use super::session::DriveContext;
@@ -84,6 +85,16 @@ impl Mover<'_> {
     /// [`MoveError`]; what was started and not answered is queued again. A destination that is full is none:
     /// see [`Recalled::full`]. What others have or read is none either, where they do.
     pub fn recall(&mut self) -> Result<Recalled, MoveError> {
+        let mut done = Recalled::default();
+        self.recall_into(&mut done)?;
+        Ok(done)
+    }
+
+    /// The same; what was done before an error is told too.
+    ///
+    /// # Errors
+    /// As [`Mover::recall`].
+    pub fn recall_into(&mut self, done: &mut Recalled) -> Result<(), MoveError> {
         let places = self.pool.volumes().into_iter();
         let places = places.filter(|(_, place)| !matches!(place, Whereabouts::Missing(_)));
         let recalling = Recalling {
@@ -107,25 +118,22 @@ impl Mover<'_> {
             // No other drive could take what was doubtful: one that has read it decides.
             self.pool.work_off(&recalling, self.log, self.stop);
         }
-        recalling.decide_the_rest()?;
+        let decided = recalling.decide_the_rest();
         let left = recalling.left();
-        let full = recalling.full.into_vec();
-        let State {
-            mut done, ended, ..
-        } = recalling
-            .state
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = ended {
+        done.full = recalling.full.into_vec();
+        let state = recalling.state.into_inner();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        done.add(state.done);
+        if let Some(error) = state.ended {
             self.catalogue.requeue_started()?;
             return Err(error);
         }
-        done.full = full;
+        decided?;
         if self.lessee.is_some() {
-            return Ok(done);
+            return Ok(());
         }
         match left? {
-            None => Ok(done),
+            None => Ok(()),
             Some(label) if self.stop.load(Ordering::Relaxed) => Err(MoveError::Run {
                 label,
                 source: RunError::Interrupted,
@@ -203,24 +211,14 @@ impl Recalling<'_> {
         Ok(())
     }
 
-    /// What waits for volumes, without what goes to destinations that are full.
+    /// What waits for volumes, and has room where it is to go.
     fn volumes(&self) -> Result<Vec<VolumeQueue>, MoveError> {
         let mut volumes = self.with.catalogue.recall_queue()?.volumes;
         if let Some(within_reach) = &self.within_reach {
             volumes.retain(|queue| within_reach.contains(&queue.label));
         }
-        if self.full.is_empty() {
-            return Ok(volumes);
-        }
-        for queue in &mut volumes {
-            let mut kept = Vec::with_capacity(queue.waiting.len());
-            for waiting in std::mem::take(&mut queue.waiting) {
-                if !self.full.stops(self.with.catalogue, waiting.request)? {
-                    kept.push(waiting);
-                }
-            }
-            queue.waiting = kept;
-        }
+        let too_long = self.with.cache.too_long_for_now(self.with.now())?;
+        self.full.keep_what_has_room(&mut volumes, &too_long);
         Ok(volumes)
     }
 
@@ -264,11 +262,6 @@ impl Recalling<'_> {
                 }
                 fit != Fit::Not
             });
-            let too_long = self.with.cache.too_long_for_now(self.with.now())?;
-            for (label, why) in set_aside_what_lacks_room(&mut volumes, &too_long) {
-                state.unavailable.insert(label.clone());
-                state.done.unavailable.push((label, why));
-            }
             let own = state.claimed.values().map(Claimed::mount);
             let busy = Busy::of(&self.with, self.drives, &own.collect::<Vec<_>>())?;
             let Some(next) = self.choose(volumes, &here, &busy) else {
@@ -339,8 +332,11 @@ impl Recalling<'_> {
         log: &mut dyn Log,
         done: &mut Recalled,
     ) -> Result<bool, MoveError> {
-        let again = self.read_once(claimed, &claimed.queue.waiting, drive, log, done)?;
-        done.mounts += 1;
+        let again = self.read_once(claimed, &claimed.queue.waiting, drive, log, done);
+        // Another cartridge than the one that was asked for is mounted, and not read.
+        let is_other = |error: &MoveError| error.other_cartridge().is_some();
+        done.mounts += u64::from(!again.as_ref().is_err_and(is_other));
+        let again = again?;
         if again.is_empty() {
             return Ok(false);
         }

@@ -191,13 +191,17 @@ fn recalls(transaction: &Transaction<'_>, state: RequestState) -> Result<RecallQ
         "{REQUEST} WHERE done_ns IS NULL AND state = ?1 AND kind = 'recall' \
         AND (state = 'started' OR id NOT IN {HELD}) ORDER BY created_ns, id"
     );
-    let at_hand = "SELECT 1 FROM file WHERE id = ?1 AND (bytes = 0 \
-        OR EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id))";
+    let at_hand = "SELECT bytes, bytes = 0 OR EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id) \
+        FROM file WHERE id = ?1";
     let mut queue = RecallQueue::default();
     let mut volumes: BTreeMap<(String, VolumeId), Vec<Waiting>> = BTreeMap::new();
     for request in all(transaction, &sql, [state], request_of)? {
         let (id, file) = (request.id, request.file);
-        if one(transaction, at_hand, [file], |_| Ok(()))?.is_some() {
+        let known = one(transaction, at_hand, [file], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+        let (file_bytes, is_at_hand): (u64, bool) = known.unwrap_or_default();
+        if is_at_hand {
             queue.at_hand.push((id, file));
             continue;
         }
@@ -227,6 +231,7 @@ fn recalls(transaction: &Transaction<'_>, state: RequestState) -> Result<RecallQ
                     priority: request.terms.priority,
                     deadline_ns: request.terms.deadline_ns,
                     created_ns: request.created_ns,
+                    file_bytes,
                     zstd_bytes: place.zstd_bytes,
                     segments: vec![place.segment],
                 }),
@@ -278,6 +283,12 @@ impl<D: Database> Requests for D {
     fn unanswered(&self) -> Result<Vec<Request>> {
         let sql = format!("{REQUEST} WHERE done_ns IS NULL ORDER BY created_ns, id");
         self.read(|transaction| all(transaction, &sql, params![], request_of))
+    }
+
+    fn held_back(&self) -> Result<Vec<RequestId>> {
+        let sql =
+            format!("SELECT id FROM request WHERE state = 'queued' AND id IN {HELD} ORDER BY id");
+        self.read(|transaction| all(transaction, &sql, params![], |row| row.get(0)))
     }
 
     fn asked(&self, most: usize) -> Result<Vec<Asked>> {
