@@ -17,6 +17,8 @@ use tapewise_model::{Micros, Random};
 pub struct Distribution {
     shift: f64,
     shape: Shape,
+    /// The time that is always drawn, in seconds: a simulation asks for it a million times a second.
+    always: Option<Micros>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -57,9 +59,18 @@ const MOST_VARIATION: f64 = 100.0;
 impl Distribution {
     /// Always the same.
     pub fn constant(value: f64) -> Distribution {
+        Distribution::new(0.0, Shape::Constant(value))
+    }
+
+    fn new(shift: f64, shape: Shape) -> Distribution {
+        let always = match shape {
+            Shape::Constant(value) => Some(Micros::from_secs_f64(shift + value)),
+            _ => None,
+        };
         Distribution {
-            shift: 0.0,
-            shape: Shape::Constant(value),
+            shift,
+            shape,
+            always,
         }
     }
 
@@ -88,7 +99,7 @@ impl Distribution {
                 }
             }
         };
-        Distribution { shift: 0.0, shape }
+        Distribution::new(0.0, shape)
     }
 
     /// The mean.
@@ -155,9 +166,9 @@ impl Distribution {
     /// A value in seconds, as a time.
     #[inline]
     pub fn time(&self, random: &mut Random) -> Micros {
-        match self.shape {
-            Shape::Constant(value) => Micros::from_secs_f64(self.shift + value),
-            _ => Micros::from_secs_f64(self.sample(random)),
+        match self.always {
+            Some(time) => time,
+            None => Micros::from_secs_f64(self.sample(random)),
         }
     }
 }
@@ -447,10 +458,7 @@ impl TryFrom<Raw> for Distribution {
                 if least > most {
                     return Err(format!("`least` is {least}, more than `most`, {most}"));
                 }
-                Distribution {
-                    shift: 0.0,
-                    shape: Shape::Uniform { least, most },
-                }
+                Distribution::new(0.0, Shape::Uniform { least, most })
             }
             Table {
                 mean: None,
@@ -461,10 +469,7 @@ impl TryFrom<Raw> for Distribution {
                 near: None,
                 far: None,
                 ..
-            } if !values.is_empty() => Distribution {
-                shift: 0.0,
-                shape: Shape::Values(values),
-            },
+            } if !values.is_empty() => Distribution::new(0.0, Shape::Values(values)),
             _ => {
                 return Err(
                     "give `mean` and `cv`, or `least` and `most`, or `values` (at least one)"
@@ -472,10 +477,7 @@ impl TryFrom<Raw> for Distribution {
                 );
             }
         };
-        Ok(Distribution {
-            shift,
-            ..distribution
-        })
+        Ok(Distribution::new(shift, distribution.shape))
     }
 }
 

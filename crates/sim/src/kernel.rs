@@ -47,6 +47,12 @@ struct Entry<E> {
     event: E,
 }
 
+impl<E> Entry<E> {
+    fn time(&self) -> Micros {
+        Micros((self.key >> 64) as i64)
+    }
+}
+
 impl<E> PartialEq for Entry<E> {
     fn eq(&self, other: &Entry<E>) -> bool {
         self.key == other.key
@@ -92,17 +98,23 @@ impl<E> Agenda<E> {
     }
 
     /// Puts an event down for a time from now; what would lie in the past happens now.
-    #[inline]
+    #[inline(always)]
     pub fn after(&mut self, delay: Micros, event: E) {
         self.at(Micros(self.now.0.saturating_add(delay.0)), event);
     }
 
     /// Puts an event down for a time; what would lie in the past happens now.
-    #[inline]
+    #[inline(always)]
     pub fn at(&mut self, time: Micros, event: E) {
         if time <= self.now {
-            return self.at_once.push_back(event);
+            self.at_once.push_back(event);
+        } else {
+            self.put(time, event);
         }
+    }
+
+    /// Puts down what is to come later than now.
+    fn put(&mut self, time: Micros, event: E) {
         // Never negative: `now` begins at zero and only grows.
         let key = (time.0 as u128) << 64 | u128::from(self.sequence);
         self.sequence += 1;
@@ -124,7 +136,7 @@ impl<E> Agenda<E> {
         reason = "an iterator could not be added to between two events"
     )]
     pub fn next(&mut self) -> Option<E> {
-        let is_now = |entry: &Entry<E>| (entry.key >> 64) as i64 == self.now.0;
+        let is_now = |entry: &Entry<E>| entry.time() == self.now;
         if !self.at_once.is_empty() && !self.soon.last().is_some_and(is_now) {
             return self.at_once.pop_front();
         }
@@ -134,8 +146,18 @@ impl<E> Agenda<E> {
             self.soon.extend(next.take(SOON / 2));
             self.soon.reverse();
         }
-        self.now = Micros((entry.key >> 64) as i64);
+        self.now = entry.time();
         Some(entry.event)
+    }
+
+    /// Whether an event is to come at the present time.
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        !self.at_once.is_empty()
+            || self
+                .soon
+                .last()
+                .is_some_and(|entry| entry.time() == self.now)
     }
 
     /// Number of events to come.

@@ -370,7 +370,11 @@ pub fn next(policy: MountPolicy, situation: &Situation) -> Choice {
     let mut best: Option<(Place, usize, usize)> = None;
     let mut not_before: Option<Micros> = None;
     let mut ranked = Vec::new();
-    let usual = usual_wait(situation);
+    let usual = if policy.prices() {
+        usual_wait(situation)
+    } else {
+        Micros::ZERO
+    };
     let matches = policy == MountPolicy::Ahead && differ(situation.drives);
     for (place, waiting) in situation.waiting.iter().enumerate() {
         let drive = match waiting.here {

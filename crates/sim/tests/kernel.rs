@@ -53,6 +53,8 @@ proptest! {
                 }
                 None => {
                     let first = list.iter().copied().min();
+                    let is_due = first.is_some_and(|(time, _)| time == agenda.now());
+                    prop_assert_eq!(agenda.is_due(), is_due);
                     list.retain(|event| Some(*event) != first);
                     prop_assert_eq!(agenda.next(), first.map(|(_, number)| number));
                     prop_assert!(first.is_none_or(|(time, _)| time == agenda.now()));

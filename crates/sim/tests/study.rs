@@ -145,7 +145,6 @@ fn sums_of_the_longest_times_are_exact() {
         answers: (0..1 << 18).map(answer).collect(),
         usage: Vec::new(),
         duration: LONGEST,
-        events_ahead: 0,
     };
     let summary = Summary::new(&run, WarmUp::Keep, &mut Histogram::default()).expect("a summary");
     let mean_us = longest - 1_000_000;

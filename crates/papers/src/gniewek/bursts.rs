@@ -275,7 +275,6 @@ mod tests {
             answers: arrivals_s.iter().enumerate().map(answer).collect(),
             usage: Vec::new(),
             duration: Micros::ZERO,
-            events_ahead: 0,
         }
     }
 

@@ -96,6 +96,27 @@ impl Drive {
         }
     }
 
+    /// Brings its sums up to now.
+    #[inline]
+    pub(super) fn account(&mut self, now: Micros) {
+        if let Some(part) = self.state.part() {
+            self.spent[part] += now - self.counted;
+        }
+        self.counted = now;
+    }
+
+    /// It goes over to another state.
+    #[inline]
+    pub(super) fn turn_to(&mut self, state: State, now: Micros) {
+        self.account(now);
+        self.state = state;
+        self.since = now;
+        self.epoch = self.epoch.wrapping_add(1);
+        if state == State::Loading {
+            self.load_began = now;
+        }
+    }
+
     /// It is to get a cartridge, of which nobody has been served yet.
     pub(super) fn chosen_for(&mut self, cartridge: CartridgeId) {
         self.next = Some(cartridge);

@@ -145,6 +145,4 @@ pub struct Run {
     pub usage: Vec<Usage>,
     /// From the beginning to the last answer.
     pub duration: Micros,
-    /// The highest number of events that were to come at one time.
-    pub events_ahead: usize,
 }

@@ -52,13 +52,15 @@ impl Robots {
 
     /// The next job for a robot that is free.
     pub(super) fn start(&mut self, gets_first: bool) -> Option<(RobotId, Job)> {
+        if self.queue.is_empty() {
+            return None;
+        }
         let robot = self.robots.iter().position(|robot| *robot == Robot::Free)?;
-        let first = self
-            .queue
-            .iter()
-            .position(|job| job.get)
-            .filter(|_| gets_first);
-        let job = self.queue.remove(first.unwrap_or(0))?;
+        let get = self.queue.iter().position(|job| gets_first && job.get);
+        let job = match get {
+            Some(place) => self.queue.remove(place),
+            None => self.queue.pop_front(),
+        }?;
         self.robots[robot] = Robot::Carries(job);
         Some((RobotId(robot as u16), job))
     }

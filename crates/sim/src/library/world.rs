@@ -269,9 +269,7 @@ impl<'a> World<'a> {
             }
             _ => self.next_arrival(),
         }
-        let mut events_ahead = 0;
         while self.answered < self.site.scenario.requests {
-            events_ahead = events_ahead.max(self.agenda.len());
             let given_up = [self.answered, self.failures_since_answer];
             let event = self.agenda.next().ok_or(given_up)?;
             self.happen(event);
@@ -281,8 +279,9 @@ impl<'a> World<'a> {
             debug_assert!(self.consistent(), "after {event:?} at {:?}", self.now());
         }
         for drive in (0..self.drives.len() as u32).map(DriveId) {
-            self.account(drive);
-            let drive = &self.drives[drive];
+            let now = self.now();
+            let drive = &mut self.drives[drive];
+            drive.account(now);
             let usage = &mut self.halls[drive.hall].usage;
             usage.drive_time.add(&drive.spent);
         }
@@ -296,7 +295,6 @@ impl<'a> World<'a> {
                 .map(|hall| hall.usage)
                 .collect(),
             duration: self.agenda.now(),
-            events_ahead,
         };
         Ok((run, self.log.unwrap_or_default()))
     }
@@ -393,6 +391,9 @@ impl<'a> World<'a> {
         } else {
             let software = &self.site.scenario.libraries[hall.index()].software;
             let takes = software.request_s.time(&mut self.service);
+            if self.is_next(takes) {
+                return self.queue(slot);
+            }
             self.agenda.after(takes, Event::Queue(slot));
         }
     }
@@ -488,7 +489,17 @@ impl<'a> World<'a> {
             pending.answer.size_mb,
         );
         self.disk.keep(cartridge, place, size_mb);
+        if self.is_next(takes) {
+            return self.answered(request);
+        }
         self.agenda.after(takes, Event::Answered(request));
+    }
+
+    /// Whether what takes this time is the next to happen anyway, as it takes none and nothing else is due now. Then
+    /// it need not go through the agenda.
+    #[inline(always)]
+    pub(super) fn is_next(&self, takes: Micros) -> bool {
+        takes == Micros::ZERO && !self.agenda.is_due()
     }
 
     fn answered(&mut self, request: RequestId) {
@@ -496,9 +507,9 @@ impl<'a> World<'a> {
         let pending = &mut self.pending[request];
         pending.answer.parts[Part::System] += now - pending.since;
         pending.answer.response = now - pending.answer.arrived;
-        let answer = pending.answer;
+        let answer = &pending.answer;
         debug_assert_eq!(answer.parts.total(), answer.response, "{answer:?}");
-        self.answers[answer.number as usize] = answer;
+        self.answers[answer.number as usize] = *answer;
         self.answered += 1;
         self.failures_since_answer = 0;
         self.unused.push(request);

@@ -19,53 +19,40 @@ impl<'a> World<'a> {
         &self.site.halls[drive.hall.index()].kinds[drive.kind]
     }
 
-    /// Brings a drive's sums up to now.
-    pub(super) fn account(&mut self, drive: DriveId) {
-        let now = self.now();
-        let drive = &mut self.drives[drive];
-        if let Some(part) = drive.state.part() {
-            drive.spent[part] += now - drive.counted;
-        }
-        drive.counted = now;
-    }
-
     /// A drive is through with its state and goes over to another.
     pub(super) fn enter(&mut self, drive: DriveId, state: State) {
         self.write_log(drive);
-        self.turn_to(drive, state);
-    }
-
-    /// A drive goes over to another state; nothing is written of the one that it leaves.
-    pub(super) fn turn_to(&mut self, drive: DriveId, state: State) {
-        self.account(drive);
         let now = self.now();
-        let drive = &mut self.drives[drive];
-        drive.state = state;
-        drive.since = now;
-        drive.epoch = drive.epoch.wrapping_add(1);
-        if state == State::Loading {
-            drive.load_began = now;
-        }
+        self.drives[drive].turn_to(state, now);
     }
 
     /// A drive goes over to a state that lasts for a time.
-    fn begin(&mut self, drive: DriveId, state: State, takes: Micros) {
-        self.enter(drive, state);
-        let epoch = self.drives[drive].epoch;
-        self.agenda.after(takes, Event::Drive { drive, epoch });
+    fn begin(&mut self, number: DriveId, state: State, takes: Micros) {
+        self.write_log(number);
+        let now = self.now();
+        let drive = &mut self.drives[number];
+        drive.turn_to(state, now);
+        let over = Event::Drive {
+            drive: number,
+            epoch: drive.epoch,
+        };
+        self.agenda.after(takes, over);
     }
 
     /// Writes down what a drive has done in the state that it leaves.
-    fn write_log(&mut self, number: DriveId) {
-        if self.log.is_none() {
-            return;
+    #[inline(always)]
+    fn write_log(&mut self, drive: DriveId) {
+        if self.log.is_some() {
+            let record = self.record(drive);
+            self.log.iter_mut().for_each(|log| log.extend(record));
         }
-        let (now, kind) = (self.now(), self.kind(number));
-        let Some(log) = &mut self.log else { return };
-        let drive = &self.drives[number];
-        let Some(action) = drive.state.action() else {
-            return;
-        };
+    }
+
+    /// What stands in the log of the state that a drive leaves.
+    #[cold]
+    fn record(&self, number: DriveId) -> Option<Record> {
+        let (now, kind, drive) = (self.now(), self.kind(number), &self.drives[number]);
+        let action = drive.state.action()?;
         let at = match action {
             Action::Mount => drive.load_began,
             _ => drive.since,
@@ -85,7 +72,7 @@ impl<'a> World<'a> {
             _ => 0,
         };
         let cartridge = drive.cartridge.map(|number| self.cartridges[number].index);
-        log.push(Record {
+        Some(Record {
             action,
             at,
             took: now - at,
@@ -96,7 +83,7 @@ impl<'a> World<'a> {
             from: leg.and_then(|leg| position(&leg.from)),
             to: leg.and_then(|leg| position(&leg.to)),
             bytes,
-        });
+        })
     }
 
     /// A drive has done what it did.
@@ -111,17 +98,24 @@ impl<'a> World<'a> {
                 } else {
                     Micros::ZERO
                 };
+                if self.is_next(until) {
+                    self.enter(drive, State::Polling);
+                    return self.loaded(drive);
+                }
                 self.begin(drive, State::Polling, until);
             }
             State::Polling => self.loaded(drive),
             State::Searching => {
                 let leg = self.drives[drive].leg;
                 let read = self.drives[drive].round.legs[leg].read;
+                if self.is_next(read) {
+                    self.enter(drive, State::Reading);
+                    return self.leg_done(drive);
+                }
                 self.begin(drive, State::Reading, read);
             }
             State::Reading => self.leg_done(drive),
             State::Rewinding { unload } => {
-                self.account(drive);
                 let rewound = self.kind(drive).mechanics.rewound();
                 let state = &mut self.drives[drive];
                 (state.rewound, state.head) = (true, rewound);
@@ -214,13 +208,14 @@ impl<'a> World<'a> {
 
     /// Requests for the drive's cartridge, or the next one, join it, as many as one mount may have.
     pub(super) fn join(&mut self, number: DriveId, waited: Part) {
-        self.account(number);
         let (now, policy) = (self.agenda.now(), self.policy());
-        let drive = &self.drives[number];
+        let drive = &mut self.drives[number];
+        drive.account(now);
         let Some(cartridge) = drive.next.or(drive.cartridge) else {
             return;
         };
-        let served = self.served_last(drive.hall, cartridge);
+        let hall = drive.hall;
+        let served = self.served_last(hall, cartridge);
         let drive = &mut self.drives[number];
         let waiting = &mut self.cartridges[cartridge].waiting;
         let room = policy
@@ -237,7 +232,7 @@ impl<'a> World<'a> {
                 (Reverse(answer.priority), answer.number)
             });
         }
-        let lost = self.halls[drive.hall].lost.map(|loss| loss.sum(now));
+        let lost = self.halls[hall].lost.map(|loss| loss.sum(now));
         for request in waiting.drain(..count) {
             let pending = &mut self.pending[request];
             pending.answer.parts[waited] += now - pending.since;
@@ -270,8 +265,9 @@ impl<'a> World<'a> {
     }
 
     fn next_leg(&mut self, number: DriveId) {
-        self.account(number);
+        let now = self.now();
         let drive = &mut self.drives[number];
+        drive.account(now);
         let Some(leg) = drive.round.legs.get(drive.leg) else {
             drive.batch.clear();
             drive.round.legs.clear();
@@ -294,8 +290,9 @@ impl<'a> World<'a> {
     }
 
     fn leg_done(&mut self, number: DriveId) {
-        self.account(number);
+        let now = self.now();
         let drive = &mut self.drives[number];
+        drive.account(now);
         let leg = &drive.round.legs[drive.leg];
         (drive.head, drive.rewound) = (leg.to, false);
         let hall = drive.hall;
@@ -312,7 +309,6 @@ impl<'a> World<'a> {
         }
         // The log's line of the read needs the leg that is over.
         self.write_log(number);
-        let now = self.now();
         let drive = &mut self.drives[number];
         drive.state = State::Idle;
         drive.since = now;
@@ -343,13 +339,9 @@ impl<'a> World<'a> {
     }
 
     fn round_over(&mut self, drive: DriveId) {
-        if self.goes_on(drive) {
-            self.join(drive, Part::Behind);
-            return self.start_round(drive);
-        }
         match self.policy().rewind {
-            Rewind::AfterAnswer => self.rewind(drive, false),
-            Rewind::AtDismount => self.settle(drive),
+            Rewind::AfterAnswer if !self.goes_on(drive) => self.rewind(drive, false),
+            Rewind::AfterAnswer | Rewind::AtDismount => self.settle(drive),
         }
     }
 

@@ -24,10 +24,10 @@ impl World<'_> {
 
     pub(super) fn fail(&mut self, number: DriveId) {
         let (now, kind) = (self.now(), self.kind(number));
-        let state = self.drives[number].state;
-        // What is cut short is no action of a log.
-        self.turn_to(number, State::Failed);
         let drive = &mut self.drives[number];
+        let state = drive.state;
+        // What is cut short is no action of a log.
+        drive.turn_to(State::Failed, now);
         drive.fails = false;
         let hall = &mut self.halls[drive.hall];
         match state {
