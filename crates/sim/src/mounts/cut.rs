@@ -1,6 +1,7 @@
-//! Whether a mount ends between two reads, for something elsewhere that must not wait for its end.
+//! Whether a mount ends for something elsewhere: between two reads for what must not wait for its end, and after what it
+//! was for, for owners who go before those who want more of it.
 
-use super::{MountPolicy, MountRules, Waiting};
+use super::{MountPolicy, MountRules, Shares, Waiting};
 use tapewise_model::Micros;
 
 /// What waits for a drive elsewhere in the library.
@@ -34,4 +35,22 @@ pub fn cuts(
     }
     let overdue = waiting.into_iter().filter(|one| one.is_overdue(now, rules));
     overdue.take(soon_empty + 1).count() > soon_empty
+}
+
+/// Whether a drive that has read what it was mounted for is given away, and does not go on with what others want of its
+/// cartridge (`left`). It goes on if this is short, which is to say takes less time than another mount for it.
+///
+/// Otherwise whoever goes before them by their shares is not kept waiting, unless a drive on its way to be empty will
+/// serve them.
+pub fn yields(
+    shares: &Shares,
+    left: &Waiting,
+    is_short: bool,
+    elsewhere: Elsewhere<'_, impl IntoIterator<Item = Waiting>>,
+) -> bool {
+    let here = shares.standing(left.owner);
+    let waiting = elsewhere.waiting.into_iter();
+    let before = waiting.filter(|one| shares.standing(one.owner) < here);
+    let soon_empty = elsewhere.soon_empty;
+    !is_short && before.take(soon_empty + 1).count() > soon_empty
 }

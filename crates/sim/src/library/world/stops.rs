@@ -5,7 +5,7 @@ use crate::library::drive::State;
 use crate::library::ids::{CartridgeId, DriveId, HallId, Id, RequestId};
 use crate::library::parts::Part;
 use crate::mounts::{
-    Elsewhere, MediumId, MountPolicy, OwnerId, Pace, Shares, Waiting, cuts, take_home,
+    Elsewhere, MediumId, MountPolicy, OwnerId, Pace, Shares, Waiting, cuts, take_home, yields,
 };
 
 impl World<'_> {
@@ -51,10 +51,36 @@ impl World<'_> {
                 .is_overdue(self.now(), &self.policy().rules)
     }
 
+    /// Whether a drive that has read what it was mounted for is given away, and does not go on with what others want of
+    /// its cartridge.
+    pub(super) fn yields(&self, number: DriveId) -> bool {
+        let (policy, drive) = (self.policy(), &self.drives[number]);
+        let hall = &self.halls[drive.hall];
+        let cartridge = drive
+            .cartridge
+            .filter(|_| self.has_shares() && hall.free == 0);
+        let Some(cartridge) = cartridge else {
+            return false;
+        };
+        let mut shares = self.shares_without(drive.hall, Some(number));
+        self.count_waiting(cartridge, &mut shares);
+        let (built, kind) = (&self.site.halls[drive.hall.index()], self.kind(number));
+        let ready = hall.ready.iter().map(|&ready| self.known(&shares, ready));
+        let elsewhere = Elsewhere {
+            waiting: ready.filter(|known| kind.reads[known.medium.0]),
+            soon_empty: self.soon_empty(drive.hall),
+            rules: &policy.rules,
+        };
+        let room = policy.most_per_mount.map(|most| most - drive.served);
+        let left = self.known(&shares, cartridge);
+        let is_short = built.is_short(&left, room, drive.kind);
+        yields(&shares, &left, is_short, elsewhere)
+    }
+
     /// Who has how many drives, seen from one between two reads: it works, and its cartridge is asked for.
     fn shares_while_reading(&self, number: DriveId) -> Shares {
         let drive = &self.drives[number];
-        let mut shares = self.shares(drive.hall);
+        let mut shares = self.shares_without(drive.hall, Some(number));
         if self.has_shares() {
             shares.works(drive.owner, self.policy().rules.share(drive.owner));
             if let Some(cartridge) = drive.cartridge {
@@ -73,15 +99,12 @@ impl World<'_> {
             .map(|cartridge| self.cartridges[cartridge].known);
         let mut left = known.unwrap_or(Waiting::nobody(u32::MAX, medium));
         left.owner = drive.owner;
-        let legs = drive.round.legs.get(drive.leg);
-        let unread = legs.map_or(&[][..], |leg| &drive.round.sequence[leg.answers.start..]);
-        for &index in unread {
-            let pending = &self.pending[drive.batch[index as usize]];
-            let answer = &pending.answer;
+        for request in drive.unread() {
+            let answer = &self.pending[request].answer;
             left.add(
                 answer.number,
                 answer.arrived,
-                pending.answer.size_mb,
+                answer.size_mb,
                 answer.priority,
             );
         }
@@ -101,17 +124,9 @@ impl World<'_> {
         let now = self.now();
         let drive = &mut self.drives[number];
         let lost = self.halls[drive.hall].lost.map(|loss| loss.sum(now));
-        let first = drive.round.legs.get(drive.leg).map(|leg| leg.answers.start);
-        let unread = drive
-            .round
-            .sequence
-            .split_off(first.unwrap_or(drive.round.sequence.len()));
-        drive.served -= unread.len() as u32;
+        let mut back: Vec<RequestId> = drive.unread().collect();
+        drive.served -= back.len() as u32;
         let spent = drive.spent;
-        let mut back: Vec<_> = unread
-            .iter()
-            .map(|&index| drive.batch[index as usize])
-            .collect();
         drive.batch.clear();
         drive.round.legs.clear();
         drive.round.sequence.clear();
