@@ -227,6 +227,36 @@ fn most_requests_first_would_break_the_promise() {
     assert!(broken);
 }
 
+#[test]
+fn what_one_user_asks_of_a_cartridge_is_read_after_what_another_waits_for() {
+    let ask = |at_s: f64, owner, cartridge, size_mb| Listed {
+        at_s,
+        library: 0,
+        cartridge,
+        place: 0.5,
+        size_mb,
+        priority: 0,
+        owner,
+    };
+    let mut list: Vec<Listed> = (0..6).map(|_| ask(0.0, 0, 0, 100.0)).collect();
+    // The other drive works for the first user for long, so this one is not due to the first user.
+    list.push(ask(0.0, 0, 1, 9000.0));
+    // The robot is on its way to the cartridge when the second user asks.
+    list.push(ask(1.0, 1, 0, 100.0));
+    let mut scenario = crowded("ahead", 2, 1, 1);
+    scenario.requests = list.len() as u64;
+    scenario.arrivals = Arrivals::Trace { list };
+    let answers = run_of(&scenario).answers;
+    // Robot and load, less the second that had passed; search; read.
+    assert_eq!(answers[7].response.as_secs_f64(), 24.0 + 10.0 + 1.0);
+    let mut of_first: Vec<f64> = answers[..6]
+        .iter()
+        .map(|answer| answer.response.as_secs_f64())
+        .collect();
+    of_first.sort_by(f64::total_cmp);
+    assert_eq!(of_first, [47.0, 58.0, 69.0, 80.0, 91.0, 102.0]);
+}
+
 /// One user asks for thousands of files at once, and thirty others for one now and then. With `burst`, or without.
 fn greedy(policy: &str, spare: u32, seed: u64, burst: bool) -> Run {
     let mut random = Random::new(seed, 1);

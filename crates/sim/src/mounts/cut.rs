@@ -38,19 +38,15 @@ pub fn cuts(
 }
 
 /// Whether a drive that has read what it was mounted for is given away, and does not go on with what others want of its
-/// cartridge (`left`). It goes on if this is short, which is to say takes less time than another mount for it.
-///
-/// Otherwise whoever goes before them by their shares is not kept waiting, unless a drive on its way to be empty will
-/// serve them.
+/// cartridge (`left`): somebody waits who goes before them by their shares, and no drive on its way to be empty will
+/// serve those. `waiting` are the cartridges that this drive could read.
 pub fn yields(
     shares: &Shares,
     left: &Waiting,
-    is_short: bool,
-    elsewhere: Elsewhere<'_, impl IntoIterator<Item = Waiting>>,
+    waiting: impl Iterator<Item = Waiting>,
+    soon_empty: usize,
 ) -> bool {
     let here = shares.standing(left.owner);
-    let waiting = elsewhere.waiting.into_iter();
     let before = waiting.filter(|one| shares.standing(one.owner) < here);
-    let soon_empty = elsewhere.soon_empty;
-    !is_short && before.take(soon_empty + 1).count() > soon_empty
+    before.take(soon_empty + 1).count() > soon_empty
 }

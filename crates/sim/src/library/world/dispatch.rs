@@ -43,7 +43,7 @@ impl World<'_> {
         drives.extend(self.free_drives_of(hall));
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.clear();
-        let shares = self.shares(hall);
+        let shares = self.shares(hall, None);
         waiting.extend((state.ready.iter()).map(|&number| self.known(&shares, number)));
         let policy = self.policy();
         let choice = next(
@@ -113,12 +113,8 @@ impl World<'_> {
 
     /// Who of a library's users has how many drives: nobody is counted where there is one user, or the policy
     /// does not see to shares.
-    pub(super) fn shares(&self, hall: HallId) -> Shares {
-        self.shares_without(hall, None)
-    }
-
-    /// The same, as if one of the drives were free.
-    pub(super) fn shares_without(&self, hall: HallId, free: Option<DriveId>) -> Shares {
+    /// One of the drives can be seen as free.
+    pub(super) fn shares(&self, hall: HallId, free: Option<DriveId>) -> Shares {
         if !self.has_shares() {
             return Shares::default();
         }

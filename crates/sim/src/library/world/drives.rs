@@ -201,9 +201,8 @@ impl<'a> World<'a> {
         if !self.has_shares() {
             return 0;
         }
+        let shares = self.shares_without(number, cartridge);
         let drive = &self.drives[number];
-        let mut shares = self.shares_without(drive.hall, Some(number));
-        self.count_waiting(cartridge, &mut shares);
         let pending = &self.pending;
         let standing =
             |request: &RequestId| shares.standing(OwnerId(pending[*request].answer.owner));
