@@ -67,9 +67,10 @@ impl<'a> Chooser<'a> {
         let division = self.division(&volumes, floor);
         // Other policies do not see to shares: to them all owners are alike.
         let alike = Shares::default();
-        let shares = match self.settings.policy.prices() {
-            true => &division.shares,
-            false => &alike,
+        let shares = if self.settings.policy.prices() {
+            &division.shares
+        } else {
+            &alike
         };
         let waiting = seen(&volumes, &division, shares, floor);
         let drive = FreeDrive {
