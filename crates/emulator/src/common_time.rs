@@ -5,11 +5,11 @@
 //! would in life, and however long a busy machine takes for their work, no virtual time passes meanwhile. Linux tells
 //! which threads sleep.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
 use std::time::Duration;
 use tapewise_model::Micros;
 
@@ -18,16 +18,13 @@ const LOOK: Duration = Duration::from_micros(20);
 
 /// A time, and the threads that wait for later ones.
 #[derive(Debug, Default)]
-pub(crate) struct CommonTime {
-    state: Mutex<State>,
-    changed: Condvar,
-}
+pub(crate) struct CommonTime(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     now: Micros,
-    /// The times that are waited for; those of one moment are told apart by a number.
-    awaited: BTreeSet<(Micros, u64)>,
+    /// Who waits for which time. Those who wait for the same one are told apart by a number.
+    awaited: BTreeMap<(Micros, u64), Thread>,
     waits: u64,
 }
 
@@ -41,32 +38,22 @@ impl CommonTime {
         if time <= Micros::ZERO {
             return;
         }
-        let mut state = self.state();
-        let own = (state.now + time, state.waits);
-        state.waits += 1;
-        state.awaited.insert(own);
+        let own = self.state().await_in(time);
         loop {
-            if state.awaited.first() != Some(&own) {
-                state = self
-                    .changed
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
-                continue;
-            }
-            drop(state);
-            let sleep = others_sleep();
-            state = self.state();
-            if sleep && state.awaited.first() == Some(&own) {
+            if !self.state().is_next(own) {
+                thread::park();
+            } else if others_sleep() && self.state().is_next(own) {
                 break;
+            } else {
+                thread::sleep(LOOK);
             }
-            drop(state);
-            thread::sleep(LOOK);
-            state = self.state();
         }
+        let mut state = self.state();
         state.now = state.now.max(own.0);
         state.awaited.remove(&own);
-        drop(state);
-        self.changed.notify_all();
+        if let Some((_, next)) = state.awaited.first_key_value() {
+            next.unpark();
+        }
     }
 
     /// Lets this much time pass at once, whoever works.
@@ -75,7 +62,21 @@ impl CommonTime {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// This thread waits until so much time has passed.
+    fn await_in(&mut self, time: Micros) -> (Micros, u64) {
+        let own = (self.now + time, self.waits);
+        self.waits += 1;
+        self.awaited.insert(own, thread::current());
+        own
+    }
+
+    fn is_next(&self, waits: (Micros, u64)) -> bool {
+        self.awaited.first_key_value().map(|(first, _)| *first) == Some(waits)
     }
 }
 
