@@ -282,6 +282,7 @@ impl<'a, 'm> Deliverer<'a, 'm> {
             .mark_lost(waiting.file, waiting.number, self.with.now())?;
         let copies = self.with.catalogue.file(waiting.file)?.copies;
         if copies.iter().any(|copy| copy.state == CopyState::Whole) {
+            self.done.lost += 1;
             self.with.requeue(waiting.request)
         } else {
             self.fail(want, failure)

@@ -13,6 +13,7 @@ use crate::interrupt::stop_on_interrupt;
 use crate::json::Answer;
 use crate::output::say;
 use crate::units;
+use crate::watch::lost;
 use queue::Worked;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashSet};
@@ -314,6 +315,7 @@ fn told_of_work(did: &Recalled, for_others: u64, answer: &mut Answer) -> Result<
     answer.set("for_others", for_others);
     answer.set("unverified", did.unverified);
     answer.set("unavailable", volumes_and_why(&did.unavailable));
+    answer.set("lost_copies", did.lost);
     if for_others > 0 {
         answer.line(&format!(
             "for others {}",
@@ -325,6 +327,9 @@ fn told_of_work(did: &Recalled, for_others: u64, answer: &mut Answer) -> Result<
             "unverified {}: no checksum of these files is known",
             units::count(did.unverified as usize, "file")
         ))?;
+    }
+    if did.lost > 0 {
+        say(format_args!("tapewise: {}\n", lost(did.lost)));
     }
     for (label, why) in &did.unavailable {
         say(format_args!(
