@@ -6,18 +6,17 @@
 #[path = "emulated/mod.rs"]
 mod emulated;
 
-use emulated::{Shape, pool, stored};
+use emulated::{Archive, Shape, pool, stored};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tapewise_archive::cache::{Cache, Directory, Water};
 use tapewise_archive::catalogue::{
     FileId, Files, NewRecall, Requests, SqliteCatalogue, Terms, Volumes,
 };
-use tapewise_archive::mover::{Mover, Settings, random_uuid};
+use tapewise_archive::mover::Settings;
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 use tapewise_formats::asked_csv::Asked;
 use tapewise_formats::event::{Action, Event};
@@ -118,66 +117,31 @@ fn read_by_drives(
     // Every device has a time of its own, so that drives work beside each other on a virtual clock.
     let place = directory.path().join("library");
     let library = Library::create(&place, &spec, Clock::virtual_time())?.apart();
-    let mut pool = pool(&library, DRIVES, Pace::Turns)?;
-    let catalogue = Arc::new(SqliteCatalogue::open(
-        &directory.path().join("catalogue.db"),
-    )?);
-    let disk = Box::new(Directory::open(&directory.path().join("cache"))?);
-    let water = Water {
-        high_bytes: 1 << 40,
-        low_bytes: 1 << 39,
-    };
-    let (cache, _) = Cache::open(disk, Arc::clone(&catalogue) as _, water)?;
-    let settings = settings(policy)?;
+    let pool = pool(&library, DRIVES, Pace::Turns)?;
+    let mut archive = Archive::open(directory.path(), pool, settings(policy)?)?;
     let shape = Shape {
         files: FILES,
         bytes: FILE_BYTES,
     };
-    let ids = stored(&cache, directory.path(), shape, seed)?;
-    let (mut events, stop): (Vec<Event>, _) = (Vec::new(), AtomicBool::new(false));
-    let mut mover = Mover {
-        catalogue: catalogue.as_ref(),
-        cache: &cache,
-        pool: &mut pool,
-        settings: &settings,
-        log: &mut events,
-        lessee: None,
-        stop: &stop,
-        now_ns: &|| 2,
-        new_uuid: &random_uuid,
-    };
-    mover.migrate(i64::MAX)?;
-    for drive in 0..usize::from(DRIVES) {
-        mover.pool.dismount(drive, mover.log)?;
+    let ids = stored(&archive.cache, directory.path(), shape, seed)?;
+    archive.migrate()?;
+    let drives = 0..usize::from(DRIVES);
+    let began = drives.clone().map(|drive| archive.pool.drive(drive).now());
+    let began = began.fold(Duration::ZERO, Duration::max);
+    for drive in drives {
+        let drive = archive.pool.drive(drive);
+        drive.wait(began.saturating_sub(drive.now()));
     }
-    let began = (0..usize::from(DRIVES)).map(|drive| mover.pool.drive(drive).now());
-    let began_s = began.fold(Duration::ZERO, Duration::max).as_secs_f64();
-    for drive in 0..usize::from(DRIVES) {
-        let drive = mover.pool.drive(drive);
-        let late = Duration::from_secs_f64(began_s).saturating_sub(drive.now());
-        drive.wait(late);
-    }
-    cache.evict(u64::MAX, 2)?;
-    let asked = ask(catalogue.as_ref(), ids, directory.path(), seed)?;
-    let before = events.len();
-    let mut mover = Mover {
-        catalogue: catalogue.as_ref(),
-        cache: &cache,
-        pool: &mut pool,
-        settings: &settings,
-        log: &mut events,
-        lessee: None,
-        stop: &stop,
-        now_ns: &|| 4,
-        new_uuid: &random_uuid,
-    };
-    let recalled = mover.recall()?;
+    let catalogue = Arc::clone(&archive.catalogue);
+    let asked = ask(&catalogue, ids, directory.path(), seed)?;
+    let before = archive.events.len();
+    let recalled = archive.mover(&AtomicBool::new(false), &|| 4).recall()?;
     assert_eq!(recalled.delivered, USERS * EACH as u64);
-    let mut events = events.split_off(before);
+    let mut events = archive.events.split_off(before);
     for event in &mut events {
         event.bytes *= SCALE;
     }
-    let asked = answered(catalogue.as_ref(), asked, &events, began_s)?;
+    let asked = answered(&catalogue, asked, &events, began.as_secs_f64())?;
     Ok((asked, events))
 }
 

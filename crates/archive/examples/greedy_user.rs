@@ -2,28 +2,26 @@
 //! the thirty wait as without that user? On emulated drives, by the program that `serve` and `mover` run, and in the
 //! simulation of the same requests. `make greedy-user` prints the figures of docs/method/next-mount.md.
 //!
-//! First comes the simulation, then the emulated drives, whose clock runs by itself: on a busy machine their times are
-//! too long, alone and beside.
+//! First comes the simulation, then the emulated drives. Their time passes only while all threads wait, so however busy
+//! the machine is, their times are the same.
 //!
-//! `cargo run --release -p tapewise-archive --example greedy_user -- [SEEDS]`
+//! `cargo run --release -p tapewise-archive --example greedy_user -- [SEEDS [PART_OF_A_POLICY]]`
 
 #[path = "emulated/mod.rs"]
 mod emulated;
 
-use emulated::{Shape, pool, stored};
+use emulated::{Archive, Shape, pool, stored};
 use std::error::Error;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tapewise_archive::cache::{Cache, Directory, Water};
 use tapewise_archive::catalogue::{
     Files, MostOpen, NewStage, Requests, SqliteCatalogue, Stages, WantedFile,
 };
-use tapewise_archive::mover::{Mover, Settings, random_uuid};
+use tapewise_archive::mover::Settings;
 use tapewise_emulator::{Clock, Library, LibrarySpec};
-use tapewise_formats::event::Event;
 use tapewise_library::pool::Pace;
 use tapewise_model::{Micros, Random, profile};
 use tapewise_sim::Scenario;
@@ -44,8 +42,8 @@ const GAP_S: f64 = 50.0;
 /// Bytes of tape for each stored byte: files of 15 kB are files of 3 GB there.
 const SCALE: u64 = 200_000;
 const FILE_BYTES: usize = 15_000;
-/// Emulated seconds in a second.
-const SPEED: f64 = 100.0;
+/// How often a drive without work looks for some.
+const LOOKS: Duration = Duration::from_secs(5);
 
 const GREEDY: &str = "greedy";
 
@@ -66,14 +64,15 @@ const POLICIES: [(&str, &str); 5] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     let seeds: u64 = std::env::args().nth(1).map_or(Ok(1), |text| text.parse())?;
-    // The simulation takes seconds, the emulated drives as long as their clock says.
+    let part = std::env::args().nth(2).unwrap_or_default();
+    let policies = POLICIES.iter().filter(|(words, _)| words.contains(&part));
+    // The simulation takes seconds, the emulated drives minutes.
     for answers in [Filled::simulated, Filled::of_each] {
-        println!(
-            "| policy | seed | alone, s | beside, s | worst | within twice |\n|---|--:|--:|--:|--:|--:|"
-        );
+        println!("| policy | seed | alone, s | beside, s | worst | within twice |");
+        println!("|---|--:|--:|--:|--:|--:|");
         for seed in 1..=seeds {
             let archive = Filled::new(seed)?;
-            for (words, policy) in POLICIES {
+            for (words, policy) in policies.clone() {
                 let policy = MountSettings::from_toml(policy)?;
                 let alone = answers(&archive, &policy, &asked(seed, false))?;
                 let beside = answers(&archive, &policy, &asked(seed, true))?;
@@ -178,37 +177,19 @@ impl Filled {
         for cartridge in &mut spec.cartridges {
             cartridge.scale = SCALE;
         }
-        let place = directory.path().join("full");
-        std::fs::create_dir(&place)?;
-        let library = Library::create(&place.join("library"), &spec, Clock::virtual_time())?;
-        let library = library.apart();
-        let mut pool = pool(&library, DRIVES, Pace::Turns)?;
-        let (catalogue, cache) = opened(&place)?;
+        let full = directory.path().join("full");
+        std::fs::create_dir(&full)?;
+        let library = Library::create(&full.join("library"), &spec, Clock::virtual_time())?;
+        let pool = pool(&library.apart(), DRIVES, Pace::Turns)?;
+        let mut archive = Archive::open(&full, pool, settings(&MountSettings::default())?)?;
         let shape = Shape {
             files: FILES,
             bytes: FILE_BYTES,
         };
-        let ids = stored(&cache, directory.path(), shape, seed)?;
-        let settings = settings(&MountSettings::default())?;
-        let stop = AtomicBool::new(false);
-        let mut mover = Mover {
-            catalogue: catalogue.as_ref(),
-            cache: &cache,
-            pool: &mut pool,
-            settings: &settings,
-            log: &mut Vec::<Event>::new(),
-            lessee: None,
-            stop: &stop,
-            now_ns: &|| 2,
-            new_uuid: &random_uuid,
-        };
-        mover.migrate(i64::MAX)?;
-        for drive in 0..usize::from(DRIVES) {
-            mover.pool.dismount(drive, mover.log)?;
-        }
-        cache.evict(u64::MAX, 2)?;
+        let ids = stored(&archive.cache, directory.path(), shape, seed)?;
+        archive.migrate()?;
         let place = |id| {
-            let copy = catalogue.file(id)?.copies.remove(0);
+            let copy = archive.catalogue.file(id)?.copies.remove(0);
             let (volume, segment) = copy.segments[0];
             let tape_bytes = (segment.first_block * 8192 * SCALE) as f64;
             Ok::<_, Box<dyn Error>>((volume.0 as u32 - 1, tape_bytes / 12e12))
@@ -221,35 +202,25 @@ impl Filled {
     fn of_each(&self, policy: &MountSettings, asks: &[Ask]) -> Result<Vec<f64>, Box<dyn Error>> {
         let run = tempfile::tempdir_in(self.directory.path())?;
         copy(&self.directory.path().join("full"), run.path())?;
-        let clock = Clock::scaled(SPEED);
+        let clock = Clock::common_time();
         let library = Library::open(&run.path().join("library"), clock.clone())?;
-        let mut pool = pool(&library, DRIVES, Pace::Threads)?;
-        let (catalogue, cache) = opened(run.path())?;
-        let settings = settings(policy)?;
+        let pool = pool(&library, DRIVES, Pace::Looking(LOOKS))?;
+        let mut archive = Archive::open(run.path(), pool, settings(policy)?)?;
+        let catalogue = Arc::clone(&archive.catalogue);
         let began = clock.now();
         let now_ns = || 10 + (clock.now() - began).0 * 1_000;
         let is_over = AtomicBool::new(false);
-        let mut mover = Mover {
-            catalogue: catalogue.as_ref(),
-            cache: &cache,
-            pool: &mut pool,
-            settings: &settings,
-            log: &mut Vec::<Event>::new(),
-            lessee: None,
-            stop: &is_over,
-            now_ns: &now_ns,
-            new_uuid: &random_uuid,
-        };
+        let mut mover = archive.mover(&is_over, &now_ns);
         std::thread::scope(|scope| {
             let asking = scope.spawn(|| {
-                let answered = ask(catalogue.as_ref(), asks, &clock, began);
+                let answered = ask(&catalogue, asks, &clock, began);
                 is_over.store(true, Ordering::Relaxed);
                 answered.map_err(|error| error.to_string())
             });
             while !is_over.load(Ordering::Relaxed) {
                 match mover.recall() {
                     Err(error) if !is_over.load(Ordering::Relaxed) => return Err(error.into()),
-                    _ => std::thread::sleep(Duration::from_millis(2)),
+                    _ => clock.advance(Micros::from_secs_f64(LOOKS.as_secs_f64())),
                 }
             }
             asking.join().map_err(|_| "the users gave up")??;
@@ -354,20 +325,9 @@ fn ask(
     }
     let is_open = |request: &tapewise_archive::catalogue::Request| request.terms.user != GREEDY;
     while catalogue.unanswered()?.iter().any(is_open) {
-        std::thread::sleep(Duration::from_millis(50));
+        clock.advance(Micros(10_000_000));
     }
     Ok(())
-}
-
-fn opened(place: &Path) -> Result<(Arc<SqliteCatalogue>, Cache), Box<dyn Error>> {
-    let catalogue = Arc::new(SqliteCatalogue::open(&place.join("catalogue.db"))?);
-    let disk = Box::new(Directory::open(&place.join("cache"))?);
-    let water = Water {
-        high_bytes: 1 << 40,
-        low_bytes: 1 << 39,
-    };
-    let (cache, _) = Cache::open(disk, Arc::clone(&catalogue) as Arc<_>, water)?;
-    Ok((catalogue, cache))
 }
 
 fn settings(policy: &MountSettings) -> Result<Settings, Box<dyn Error>> {

@@ -1,5 +1,6 @@
 //! The emulated world's clock: virtual, faster than life, or real.
 
+use crate::common_time::CommonTime;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
@@ -13,6 +14,7 @@ pub struct Clock(Hand);
 #[derive(Clone, Debug)]
 enum Hand {
     Virtual(Arc<AtomicI64>),
+    Common(Arc<CommonTime>),
     /// Emulated seconds for each second of life.
     Scaled {
         started: Instant,
@@ -25,6 +27,36 @@ impl Clock {
     /// A clock that stands still until somebody advances it.
     pub fn virtual_time() -> Clock {
         Clock(Hand::Virtual(Arc::new(AtomicI64::new(0))))
+    }
+
+    /// A virtual clock for several threads: time passes only while every thread of this process waits. Devices work
+    /// beside each other, and how busy the machine is changes nothing. For Linux. Who sleeps by the host's
+    /// clock waits too; nothing else may work in the process.
+    ///
+    /// ```
+    /// use tapewise_emulator::Clock;
+    /// use tapewise_model::Micros;
+    ///
+    /// let clock = Clock::common_time();
+    /// let hours = [3, 1, 2].map(|hours| Micros(hours * 3_600_000_000));
+    /// let waits = |time| {
+    ///     let clock = clock.clone();
+    ///     move || {
+    ///         // Work takes none of its time.
+    ///         assert_eq!((0..1_000_000).map(std::hint::black_box).max(), Some(999_999));
+    ///         clock.advance(time);
+    ///         clock.advance(time);
+    ///         clock.now()
+    ///     }
+    /// };
+    /// # std::thread::scope(|scope| {
+    /// let threads = hours.map(|time| scope.spawn(waits(time)));
+    /// let ends = threads.map(|thread| thread.join().unwrap());
+    /// assert_eq!(ends, hours.map(|time| Micros(2 * time.0)));
+    /// # });
+    /// ```
+    pub fn common_time() -> Clock {
+        Clock(Hand::Common(Arc::default()))
     }
 
     /// A clock that runs `scale` times as fast as life: a wait takes `1 / scale` of its time.
@@ -52,6 +84,7 @@ impl Clock {
     pub fn now(&self) -> Micros {
         match &self.0 {
             Hand::Virtual(now) => Micros(now.load(Ordering::SeqCst)),
+            Hand::Common(time) => time.now(),
             Hand::Scaled {
                 started,
                 scale,
@@ -67,6 +100,7 @@ impl Clock {
     pub fn advance(&self, time: Micros) {
         match &self.0 {
             Hand::Virtual(_) => self.skip(time),
+            Hand::Common(common) => common.advance(time),
             Hand::Scaled { scale, .. } => {
                 let time = time.max(Micros::ZERO);
                 thread::sleep(Duration::from_secs_f64(time.as_secs_f64() / scale));
@@ -77,11 +111,16 @@ impl Clock {
     /// Lets this much emulated time pass at once, also where the clock runs by itself; a negative
     /// time is none.
     pub fn skip(&self, time: Micros) {
-        let (Hand::Virtual(passed)
-        | Hand::Scaled {
-            skipped: passed, ..
-        }) = &self.0;
-        passed.fetch_add(time.max(Micros::ZERO).0, Ordering::SeqCst);
+        let time = time.max(Micros::ZERO);
+        match &self.0 {
+            Hand::Common(common) => common.skip(time),
+            Hand::Virtual(passed)
+            | Hand::Scaled {
+                skipped: passed, ..
+            } => {
+                passed.fetch_add(time.0, Ordering::SeqCst);
+            }
+        }
     }
 
     /// Whether time passes only when it is advanced, so that a run takes no longer than its work.
@@ -106,7 +145,7 @@ mod tests {
 
     #[test]
     fn time_that_is_skipped_has_passed_on_every_clock() {
-        for clock in [Clock::virtual_time(), Clock::real()] {
+        for clock in [Clock::virtual_time(), Clock::common_time(), Clock::real()] {
             let before = clock.now();
             clock.skip(Micros(600_000_000));
             assert!(clock.now() - before >= Micros(600_000_000));

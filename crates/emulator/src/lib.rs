@@ -29,6 +29,7 @@ mod attention;
 mod changer;
 mod check;
 mod clock;
+mod common_time;
 mod drive;
 mod elements;
 mod error;

@@ -20,7 +20,7 @@ pub(crate) trait Job: Send {
 /// next step, whole.
 pub(crate) fn work_off<J: Job>(jobs: Vec<J>, pace: Pace) -> Result<(), RunError> {
     match pace {
-        Pace::Threads => side_by_side(jobs),
+        Pace::Threads | Pace::Looking(_) => side_by_side(jobs),
         Pace::Turns | Pace::Seeded(_) => take_turns(jobs),
     }
 }

@@ -55,7 +55,7 @@ impl Start {
     fn of(drives: u16, pace: Pace) -> Start {
         let waiting = match pace {
             Pace::Turns | Pace::Seeded(_) => 1,
-            Pace::Threads => usize::from(drives),
+            Pace::Threads | Pace::Looking(_) => usize::from(drives),
         };
         Start {
             begun: Mutex::default(),

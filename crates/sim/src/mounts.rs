@@ -44,7 +44,7 @@ mod reason;
 mod settings;
 mod shares;
 
-pub use cut::{Elsewhere, cuts};
+pub use cut::{Elsewhere, cuts, yields};
 pub use home::{Pace, take_home};
 pub use reason::{Reason, Why, reason};
 pub use settings::{MountSettings, Owner, PolicyError};
@@ -131,24 +131,25 @@ impl Waiting {
         self.weight += f64::from(priority).exp2();
     }
 
-    /// The same, where owners have shares: it would be mounted for whoever of those who wait for it goes first, and it
-    /// is as old as the oldest request of an owner of that standing. What the others wait for must not bring those
-    /// forward. Each request is its owner, its number and its arrival.
+    /// The same, where owners have shares: it would be mounted for whoever of those who wait for it goes first, and is
+    /// known by what owners of that standing wait for. What the others wait for must not bring those forward.
     #[must_use]
     pub fn for_owners(
         self,
         shares: &Shares,
-        requests: impl Iterator<Item = (OwnerId, u64, Micros)> + Clone,
+        requests: impl Iterator<Item = Asked> + Clone,
     ) -> Waiting {
-        let owners = requests.clone().map(|(owner, ..)| owner);
+        let owners = requests.clone().map(|request| request.owner);
+        let owner = shares.neediest(owners).unwrap_or_default();
+        let standing = shares.standing(owner);
         let mut seen = Waiting {
-            owner: shares.neediest(owners).unwrap_or_default(),
-            ..self
+            ready: self.ready,
+            here: self.here,
+            owner,
+            ..Waiting::nobody(self.cartridge, self.medium)
         };
-        let standing = shares.standing(seen.owner);
-        let alike = requests.filter(|(owner, ..)| shares.standing(*owner) == standing);
-        if let Some((_, oldest, arrived)) = alike.min_by_key(|(_, number, _)| *number) {
-            (seen.oldest, seen.oldest_arrived) = (oldest, arrived);
+        for one in requests.filter(|one| shares.standing(one.owner) == standing) {
+            seen.add(one.number, one.arrived, one.size_mb, one.priority);
         }
         seen
     }
@@ -163,6 +164,21 @@ impl Waiting {
     pub fn waited(&self, now: Micros) -> Micros {
         Micros(now.0 * i64::from(self.requests)) - self.arrived
     }
+}
+
+/// A request that waits for a cartridge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Asked {
+    /// Who asked.
+    pub owner: OwnerId,
+    /// Its number, counted in the order of arrival.
+    pub number: u64,
+    /// When it arrived.
+    pub arrived: Micros,
+    /// Its size, in decimal MB.
+    pub size_mb: f64,
+    /// Its urgency; higher is sooner.
+    pub priority: u8,
 }
 
 /// A drive that could be given a cartridge.

@@ -131,6 +131,9 @@ fn that_promise_holds_among_activities_and_under_a_limit() {
         let limits = [("", (drives + 1) / 2), ("drives_per_user = 1", 1)];
         for (limit, of_greedy) in limits {
             let mut scenario = crowded("ahead", drives, 30, seed);
+            if let Arrivals::Bursts { per_hour, .. } = &mut scenario.arrivals {
+                *per_hour *= 2.0;
+            }
             scenario.what.names = (0..=30)
                 .map(|user| Owner {
                     activity: ["bulk", "production", "analysis"]
@@ -159,6 +162,50 @@ fn that_promise_holds_among_activities_and_under_a_limit() {
     assert!(overdue > 0, "nothing was put to the test");
 }
 
+/// The largest slowdown of whoever is not user 0, beside the one that is promised: by the most requests that all of
+/// these have open at once, whatever user 0 asks.
+fn slowdown_and_promise(policy: &str, seed: u64) -> (f64, f64) {
+    const OVERDUE_S: i64 = 300;
+    const MOST_PER_MOUNT: i64 = 2;
+    let mut scenario = crowded("ahead", 3, 30, seed);
+    let text = format!(
+        "policy = \"{policy}\"\noverdue_s = {OVERDUE_S}\nmost_per_mount = {MOST_PER_MOUNT}"
+    );
+    scenario.set_mounts(&MountSettings::from_toml(&text).expect("a policy"));
+    let answers = run_of(&scenario).answers;
+    let others: Vec<&Answer> = answers.iter().filter(|answer| answer.owner != 0).collect();
+    let open = |one: &Answer| {
+        let is_open = |other: &&&Answer| {
+            (other.arrived..=other.arrived + other.response).contains(&one.arrived)
+        };
+        others.iter().filter(is_open).count() as i64
+    };
+    let most_open = others.iter().map(|one| open(one)).max().expect("others");
+    let mount_s = 2 * AFTER_S + BEFORE_S + MOST_PER_MOUNT * READ_S;
+    let promised_s = OVERDUE_S + (most_open + 3) * mount_s;
+    // Robot, load and search.
+    let least_s = (BEFORE_S + 10) as f64;
+    let slowdown = |one: &&Answer| one.response.as_secs_f64() / (least_s + one.size_mb / 100.0);
+    let largest = others.iter().map(slowdown).fold(0.0, f64::max);
+    (largest, promised_s as f64 / least_s)
+}
+
+#[test]
+fn no_slowdown_is_larger_than_promised_whatever_one_user_asks() {
+    for seed in 1..=4 {
+        let (largest, promised) = slowdown_and_promise("ahead", seed);
+        assert!(
+            largest <= promised,
+            "seed {seed}: {largest} times, {promised} promised"
+        );
+        let (oldest, _) = slowdown_and_promise("oldest", seed);
+        assert!(
+            oldest > promised,
+            "seed {seed}: not put to the test by {oldest}"
+        );
+    }
+}
+
 #[test]
 fn without_shares_one_user_would_break_that_promise() {
     let broken = (1..=8).any(|seed| {
@@ -178,6 +225,36 @@ fn most_requests_first_would_break_the_promise() {
         (0..run.answers.len()).any(|number| beyond(&run.answers, number, drives) > 0)
     });
     assert!(broken);
+}
+
+#[test]
+fn what_one_user_asks_of_a_cartridge_is_read_after_what_another_waits_for() {
+    let ask = |at_s: f64, owner, cartridge, size_mb| Listed {
+        at_s,
+        library: 0,
+        cartridge,
+        place: 0.5,
+        size_mb,
+        priority: 0,
+        owner,
+    };
+    let mut list: Vec<Listed> = (0..6).map(|_| ask(0.0, 0, 0, 100.0)).collect();
+    // The other drive works for the first user for long, so this one is not due to the first user.
+    list.push(ask(0.0, 0, 1, 9000.0));
+    // The robot is on its way to the cartridge when the second user asks.
+    list.push(ask(1.0, 1, 0, 100.0));
+    let mut scenario = crowded("ahead", 2, 1, 1);
+    scenario.requests = list.len() as u64;
+    scenario.arrivals = Arrivals::Trace { list };
+    let answers = run_of(&scenario).answers;
+    // Robot and load, less the second that had passed; search; read.
+    assert_eq!(answers[7].response.as_secs_f64(), 24.0 + 10.0 + 1.0);
+    let mut of_first: Vec<f64> = answers[..6]
+        .iter()
+        .map(|answer| answer.response.as_secs_f64())
+        .collect();
+    of_first.sort_by(f64::total_cmp);
+    assert_eq!(of_first, [47.0, 58.0, 69.0, 80.0, 91.0, 102.0]);
 }
 
 /// One user asks for thousands of files at once, and thirty others for one now and then. With `burst`, or without.

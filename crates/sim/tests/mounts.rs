@@ -4,8 +4,8 @@ use tapewise_model::{Micros, Random, profile};
 use tapewise_sim::Scenario;
 use tapewise_sim::library::Site;
 use tapewise_sim::mounts::{
-    Choice, Elsewhere, FreeDrive, KindId, MediumId, MountPolicy, MountRules, OwnerId, Pace, Shares,
-    Situation, Waiting, Why, cuts, next, reason, take_home,
+    Asked, Choice, Elsewhere, FreeDrive, KindId, MediumId, MountPolicy, MountRules, OwnerId, Pace,
+    Shares, Situation, Waiting, Why, cuts, next, reason, take_home, yields,
 };
 
 const MINUTE: i64 = 60_000_000;
@@ -330,6 +330,59 @@ fn shares(has: usize) -> Shares {
         (0..drives).for_each(|_| shares.works(owner, rules.share(owner)));
     }
     shares
+}
+
+#[test]
+fn a_cartridge_weighs_what_those_wait_for_who_go_first() {
+    let asked = |owner, number, size_mb| Asked {
+        owner: OwnerId(owner),
+        number,
+        arrived: Micros(number as i64 * MINUTE),
+        size_mb,
+        priority: 0,
+    };
+    let all = [
+        asked(1, 0, 10.0),
+        asked(0, 7, 1.0),
+        asked(1, 2, 10.0),
+        asked(0, 5, 2.0),
+    ];
+    let whole = waiting(
+        3,
+        0,
+        &[
+            (0, 0, 10.0, 0),
+            (2, 2, 10.0, 0),
+            (5, 5, 2.0, 0),
+            (7, 7, 1.0, 0),
+        ],
+    );
+    // Two drives are due to each, and the second owner has one.
+    let seen = |has| whole.for_owners(&shares(has), all.into_iter());
+    assert_eq!(seen(0), whole, "both have less than is due");
+    let of_second = of_owner(3, 1, &[(0, 0, 10.0, 0), (2, 2, 10.0, 0)]);
+    assert_eq!(seen(2), of_second);
+}
+
+#[test]
+fn a_drive_does_not_go_on_for_one_who_is_served_while_another_waits_who_is_not() {
+    let (of_first, of_second) = (
+        of_owner(0, 0, &[(0, 0, 1.0, 0)]),
+        of_owner(1, 1, &[(1, 9, 1.0, 0)]),
+    );
+    let gives_way = |has, left: &Waiting, waits: Waiting, soon_empty| {
+        yields(&shares(has), left, [waits].into_iter(), soon_empty)
+    };
+    assert!(gives_way(2, &of_first, of_second, 0));
+    assert!(
+        !gives_way(2, &of_first, of_second, 1),
+        "another drive is on its way"
+    );
+    assert!(!gives_way(2, &of_second, of_first, 0));
+    assert!(
+        !gives_way(1, &of_first, of_second, 0),
+        "both have less than is due"
+    );
 }
 
 #[test]

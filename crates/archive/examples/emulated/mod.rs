@@ -2,11 +2,15 @@
 
 use std::error::Error;
 use std::path::Path;
-use tapewise_archive::cache::Cache;
-use tapewise_archive::catalogue::{FileId, Terms};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use tapewise_archive::cache::{Cache, Directory, Water};
+use tapewise_archive::catalogue::{FileId, SqliteCatalogue, Terms};
 use tapewise_archive::deliver::InnerPath;
+use tapewise_archive::mover::{Mover, Settings, random_uuid};
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::Library;
+use tapewise_formats::event::Event;
 use tapewise_library::pool::{Pace, Pool};
 use tapewise_model::Random;
 use tapewise_scsi::{Changer, TapeDrive};
@@ -16,6 +20,71 @@ use tapewise_scsi::{Changer, TapeDrive};
 pub struct Shape {
     pub files: u64,
     pub bytes: usize,
+}
+
+/// An archive with its library.
+pub struct Archive {
+    pub catalogue: Arc<SqliteCatalogue>,
+    pub cache: Cache,
+    pub pool: Pool,
+    pub settings: Settings,
+    /// What drives and robot have done.
+    pub events: Vec<Event>,
+}
+
+impl Archive {
+    /// The archive whose catalogue and cache are in this directory, which makes them if they are not there.
+    pub fn open(
+        directory: &Path,
+        pool: Pool,
+        settings: Settings,
+    ) -> Result<Archive, Box<dyn Error>> {
+        let catalogue = Arc::new(SqliteCatalogue::open(&directory.join("catalogue.db"))?);
+        let disk = Box::new(Directory::open(&directory.join("cache"))?);
+        let water = Water {
+            high_bytes: 1 << 40,
+            low_bytes: 1 << 39,
+        };
+        let (cache, _) = Cache::open(disk, Arc::clone(&catalogue) as Arc<_>, water)?;
+        Ok(Archive {
+            catalogue,
+            cache,
+            pool,
+            settings,
+            events: Vec::new(),
+        })
+    }
+
+    /// The program that moves files between its cache and its tapes.
+    pub fn mover<'a>(
+        &'a mut self,
+        stop: &'a AtomicBool,
+        now_ns: &'a (dyn Fn() -> i64 + Sync),
+    ) -> Mover<'a> {
+        Mover {
+            catalogue: self.catalogue.as_ref(),
+            cache: &self.cache,
+            pool: &mut self.pool,
+            settings: &self.settings,
+            log: &mut self.events,
+            lessee: None,
+            stop,
+            now_ns,
+            new_uuid: &random_uuid,
+        }
+    }
+
+    /// Puts all files on tape and every cartridge in its slot, and empties the cache.
+    pub fn migrate(&mut self) -> Result<(), Box<dyn Error>> {
+        let stop = AtomicBool::new(false);
+        let mut mover = self.mover(&stop, &|| 2);
+        mover.migrate(i64::MAX)?;
+        for drive in 0..mover.pool.drives() {
+            mover.pool.dismount(drive, mover.log)?;
+        }
+        self.cache.evict(u64::MAX, 2)?;
+        Ok(())
+    }
 }
 
 /// The drives and the robot of a library.

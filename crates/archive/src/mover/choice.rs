@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, HashSet};
 use tapewise_model::Micros;
 use tapewise_sim::library::MountCost;
 use tapewise_sim::mounts::{
-    self, Choice, Elsewhere, FreeDrive, KindId, MediumId, MountSettings, Owner, Reason, Situation,
+    self, Asked, Choice, Elsewhere, FreeDrive, KindId, MediumId, MountSettings, Owner, OwnerId,
+    Reason, Shares, Situation,
 };
 
 /// A robot's way to a drive, and back, where costs of mounts are compared. It is the same for all volumes, so little
@@ -40,8 +41,8 @@ pub(crate) struct Floor<'a> {
 
 /// A volume that is read next.
 pub(crate) struct Next {
-    /// The volume, with what is read of it now: first what those wait for who go first by their shares, then what waits
-    /// longest.
+    /// The volume, with what is read of it now: what those wait for who go first by their shares, the oldest first. What
+    /// the others want of it comes after, if nobody else goes before them then.
     pub queue: VolumeQueue,
     /// Whom it is read for.
     pub owner: Owner,
@@ -64,7 +65,14 @@ impl<'a> Chooser<'a> {
     pub fn next(&self, volumes: Vec<VolumeQueue>, floor: &Floor<'_>) -> Option<Next> {
         let volumes = self.readable(volumes, floor);
         let division = self.division(&volumes, floor);
-        let waiting = seen(&volumes, &division, floor);
+        // Other policies do not see to shares: to them all owners are alike.
+        let alike = Shares::default();
+        let shares = if self.settings.policy.prices() {
+            &division.shares
+        } else {
+            &alike
+        };
+        let waiting = seen(&volumes, &division, shares, floor);
         let drive = FreeDrive {
             drive: 0,
             kind: KindId(0),
@@ -87,10 +95,9 @@ impl<'a> Chooser<'a> {
         };
         let owner = waiting[place].owner;
         let mut queue = volumes[place].clone();
-        queue.waiting.sort_by_key(|one| {
-            let standing = division.shares.standing(division.id(&one.owner));
-            (standing, one.created_ns, one.request)
-        });
+        let standing = |owner| shares.standing(owner);
+        (queue.waiting).retain(|one| standing(division.id(&one.owner)) == standing(owner));
+        (queue.waiting).sort_by_key(|one| (one.created_ns, one.request));
         self.keep_within_limits(&mut queue.waiting, floor);
         Some(Next {
             queue,
@@ -110,7 +117,7 @@ impl<'a> Chooser<'a> {
         let volumes = self.readable(volumes, floor);
         let division = self.division(&volumes, floor);
         let rules = &division.rules;
-        let mut elsewhere = seen(&volumes, &division, floor);
+        let mut elsewhere = seen(&volumes, &division, &division.shares, floor);
         elsewhere.retain(|one| !division.shares.standing(one.owner).is_at_limit);
         let now = micros(floor.now_ns);
         let left = waiting(0, rest, floor);
@@ -175,14 +182,13 @@ impl<'a> Chooser<'a> {
 fn seen(
     volumes: &[VolumeQueue],
     division: &Division<'_>,
+    shares: &Shares,
     floor: &Floor<'_>,
 ) -> Vec<mounts::Waiting> {
     let seen = |(place, queue): (usize, &VolumeQueue)| {
-        let requests = queue.waiting.iter().map(|one| {
-            let owner = division.id(&one.owner);
-            (owner, number(one), micros(one.created_ns))
-        });
-        waiting(place, queue, floor).for_owners(&division.shares, requests)
+        let requests = queue.waiting.iter();
+        let requests = requests.map(|one| asked(division.id(&one.owner), one));
+        waiting(place, queue, floor).for_owners(shares, requests)
     };
     volumes.iter().enumerate().map(seen).collect()
 }
@@ -191,20 +197,25 @@ fn seen(
 fn waiting(place: usize, queue: &VolumeQueue, floor: &Floor<'_>) -> mounts::Waiting {
     let mut all = mounts::Waiting::nobody(place as u32, MediumId(0));
     for one in &queue.waiting {
-        let bytes = one.segments.iter().map(|segment| segment.bytes);
-        let size_mb = bytes.fold(0, u64::saturating_add) as f64 / 1e6;
-        // Steps of urgency below zero count too; beyond a hundred none does.
-        let priority = (one.priority.clamp(-100, 100) + 100) as u8;
-        all.add(number(one), micros(one.created_ns), size_mb, priority);
+        let one = asked(OwnerId::default(), one);
+        all.add(one.number, one.arrived, one.size_mb, one.priority);
     }
     all.ready = all.oldest;
     all.here = floor.here.contains(&queue.label).then_some(0);
     all
 }
 
-/// Requests of one moment in the order of their numbers.
-fn number(waiting: &Waiting) -> u64 {
-    waiting.request.0 as u64
+/// A request as the policies know it. Requests of one moment are in the order of their numbers.
+fn asked(owner: OwnerId, waiting: &Waiting) -> Asked {
+    let bytes = waiting.segments.iter().map(|segment| segment.bytes);
+    Asked {
+        owner,
+        number: waiting.request.0 as u64,
+        arrived: micros(waiting.created_ns),
+        size_mb: bytes.fold(0, u64::saturating_add) as f64 / 1e6,
+        // Steps of urgency below zero count too; beyond a hundred none does.
+        priority: (waiting.priority.clamp(-100, 100) + 100) as u8,
+    }
 }
 
 fn micros(ns: i64) -> Micros {
@@ -357,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_without_a_drive_goes_first_and_what_others_want_of_that_volume_comes_after() {
+    fn a_user_without_a_drive_goes_first_and_alone() {
         let many: Vec<_> = (10..60).map(|id| (id, "greedy", 1)).collect();
         let volumes = [
             queue("A", &many),
@@ -371,7 +382,7 @@ mod tests {
         );
         assert_eq!(next.reason.why, Why::Share);
         let order: Vec<i64> = next.queue.waiting.iter().map(|one| one.request.0).collect();
-        assert_eq!(order, [2, 1]);
+        assert_eq!(order, [2]);
         // With three times the share the three drives are the other's due.
         let shares = BTreeMap::from([("greedy".to_owned(), 7.0)]);
         let mounts = MountSettings {
@@ -385,6 +396,21 @@ mod tests {
                 .label,
             "A"
         );
+    }
+
+    #[test]
+    fn a_policy_without_shares_sees_all_owners_alike() {
+        let volumes = [
+            queue("A", &[(1, "greedy", 1), (3, "ann", 9)]),
+            queue("B", &[(2, "greedy", 2)]),
+        ];
+        let mounts = MountSettings {
+            policy: MountPolicy::Oldest,
+            ..MountSettings::default()
+        };
+        let next = ask(mounts, &volumes, "", &["greedy"; 3]).expect("one");
+        let order: Vec<i64> = next.queue.waiting.iter().map(|one| one.request.0).collect();
+        assert_eq!((next.queue.label.as_str(), order), ("A", vec![1, 3]));
     }
 
     #[test]

@@ -26,6 +26,9 @@ pub enum Pace {
     /// A thread for each drive.
     #[default]
     Threads,
+    /// A thread for each drive. One that finds nothing to do looks again after this long on its drive's own clock: for
+    /// emulated devices whose time passes only while all threads wait.
+    Looking(Duration),
     /// One drive after the other, the one that was busy for the shortest time first: for devices that share a
     /// virtual clock.
     Turns,
@@ -153,6 +156,8 @@ struct Shift<'a> {
     by_hand: bool,
     floor: Mutex<Floor>,
     changed: Condvar,
+    /// After how long a drive without work looks again, on its own clock; else on the host's, or when it is woken.
+    looks: Option<Duration>,
     stop: &'a AtomicBool,
 }
 
@@ -170,11 +175,14 @@ impl Pool {
         log: &mut (dyn Log + Send),
         stop: &AtomicBool,
     ) {
-        let shift = Shift::new(&self.bays, &self.desk, work, stop);
+        let mut shift = Shift::new(&self.bays, &self.desk, work, stop);
+        if let Pace::Looking(after) = pace {
+            shift.looks = Some(after);
+        }
         let free = self.bays.iter_mut().enumerate();
         let free = free.filter(|(_, bay)| matches!(bay.state, State::Idle { .. }));
         match pace {
-            Pace::Threads => {
+            Pace::Threads | Pace::Looking(_) => {
                 let log = Mutex::new(log);
                 std::thread::scope(|scope| {
                     let (shift, log) = (&shift, &log);
@@ -235,6 +243,7 @@ impl<'a> Shift<'a> {
                 holds: bays.iter().map(holds).collect(),
             }),
             changed: Condvar::new(),
+            looks: None,
             stop,
         }
     }
@@ -280,13 +289,18 @@ impl<'a> Shift<'a> {
     }
 
     /// As [`Shift::take`], but waits while another drive may still give a volume back.
-    fn wait_for(&self, index: usize, bay: &Bay) -> Option<String> {
+    fn wait_for(&self, index: usize, bay: &mut Bay) -> Option<String> {
         while !self.is_over_for(bay) {
             self.work.prepare();
             let mut floor = self.floor();
             let taken = self.take(&mut floor, index, bay);
             if taken.is_some() || floor.running.is_empty() {
                 return taken;
+            }
+            if let Some(after) = self.looks {
+                drop(floor);
+                bay.drive.wait(after);
+                continue;
             }
             // With a limit, because whoever sets `stop` or asks for more wakes nobody.
             let limit = Duration::from_millis(200);

@@ -122,6 +122,18 @@ impl Drive {
         self.next = Some(cartridge);
         self.served = 0;
     }
+
+    /// Of the requests that have joined, those that have not been read.
+    pub(super) fn unread(&self) -> impl DoubleEndedIterator<Item = RequestId> + '_ {
+        let sequence = &self.round.sequence;
+        let leg = self.round.legs.get(self.leg);
+        let done = leg.map_or(0, |leg| leg.answers.start);
+        let unread = (0..self.batch.len()).filter(move |&index| {
+            // Without a plan none was read.
+            sequence.is_empty() || sequence[done..].contains(&(index as u32))
+        });
+        unread.map(|index| self.batch[index])
+    }
 }
 
 impl State {

@@ -90,6 +90,13 @@ impl MountCost {
         self.motion(requests.max(1)) + Micros::from_secs_f64(size_mb * self.s_per_mb)
     }
 
+    /// Whether reading on takes less time than another mount for the same would take besides. Both are without the rewind
+    /// that follows in any case.
+    pub fn is_short(&self, requests: u32, size_mb: f64) -> bool {
+        let rewind = self.after - self.exchange;
+        self.goes_on(requests, size_mb) - rewind < self.mount + rewind
+    }
+
     /// Between two numbers that were tried, and beyond the last, on a straight line.
     fn motion(&self, requests: u32) -> Micros {
         let below = (requests.ilog2() as usize).min(DOUBLINGS - 1);

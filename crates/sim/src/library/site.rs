@@ -116,6 +116,15 @@ impl Hall {
         };
         estimate.map_or(Micros::ZERO, cost)
     }
+
+    /// Whether a drive reads what is wanted of its cartridge, as far as the mount has room, in less time than it takes to
+    /// come back for it.
+    pub(super) fn is_short(&self, wanted: &Waiting, room: u32, kind: usize) -> bool {
+        let read = room.min(wanted.requests);
+        let size_mb = wanted.size_mb * f64::from(read) / f64::from(wanted.requests.max(1));
+        let estimate = self.estimates.get(kind);
+        estimate.is_some_and(|cost| cost.is_short(read, size_mb))
+    }
 }
 
 impl Site {

@@ -1,6 +1,7 @@
-//! Whether a mount ends between two reads, for something elsewhere that must not wait for its end.
+//! Whether a mount ends for something elsewhere: between two reads for what must not wait for its end, and after what it
+//! was for, for owners who go before those who want more of it.
 
-use super::{MountPolicy, MountRules, Waiting};
+use super::{MountPolicy, MountRules, Shares, Waiting};
 use tapewise_model::Micros;
 
 /// What waits for a drive elsewhere in the library.
@@ -34,4 +35,18 @@ pub fn cuts(
     }
     let overdue = waiting.into_iter().filter(|one| one.is_overdue(now, rules));
     overdue.take(soon_empty + 1).count() > soon_empty
+}
+
+/// Whether a drive that has read what it was mounted for is given away, and does not go on with what others want of its
+/// cartridge (`left`): somebody waits who goes before them by their shares, and no drive on its way to be empty will
+/// serve those. `waiting` are the cartridges that this drive could read.
+pub fn yields(
+    shares: &Shares,
+    left: &Waiting,
+    waiting: impl Iterator<Item = Waiting>,
+    soon_empty: usize,
+) -> bool {
+    let here = shares.standing(left.owner);
+    let before = waiting.filter(|one| shares.standing(one.owner) < here);
+    before.take(soon_empty + 1).count() > soon_empty
 }

@@ -7,7 +7,7 @@ use crate::library::ids::{CartridgeId, DriveId, HallId, Id};
 use crate::library::mechanics::Target;
 use crate::library::parts::Part;
 use crate::mounts::{
-    Choice, FreeDrive, KindId, MediumId, OwnerId, Shares, Situation, Waiting, next,
+    Asked, Choice, FreeDrive, KindId, MediumId, OwnerId, Shares, Situation, Waiting, next,
 };
 use tapewise_model::Micros;
 
@@ -43,7 +43,7 @@ impl World<'_> {
         drives.extend(self.free_drives_of(hall));
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.clear();
-        let shares = self.shares(hall);
+        let shares = self.shares(hall, None);
         waiting.extend((state.ready.iter()).map(|&number| self.known(&shares, number)));
         let policy = self.policy();
         let choice = next(
@@ -54,7 +54,14 @@ impl World<'_> {
                 drives: &drives,
                 reads: &|KindId(kind), MediumId(medium)| built.kinds[kind].reads[medium],
                 cost: &|waiting, drive| {
-                    let motion = &self.cartridges[CartridgeId(waiting.cartridge)].motion;
+                    let cartridge = &self.cartridges[CartridgeId(waiting.cartridge)];
+                    // What was planned is a mount for all who wait for it.
+                    let is_for_all = waiting.requests == cartridge.known.requests;
+                    let motion = if is_for_all {
+                        &cartridge.motion[..]
+                    } else {
+                        &[]
+                    };
                     built.mount_cost(waiting, policy.most_per_mount, motion, drive)
                 },
                 rules: &policy.rules,
@@ -106,7 +113,8 @@ impl World<'_> {
 
     /// Who of a library's users has how many drives: nobody is counted where there is one user, or the policy
     /// does not see to shares.
-    pub(super) fn shares(&self, hall: HallId) -> Shares {
+    /// One of the drives can be seen as free.
+    pub(super) fn shares(&self, hall: HallId, free: Option<DriveId>) -> Shares {
         if !self.has_shares() {
             return Shares::default();
         }
@@ -119,8 +127,9 @@ impl World<'_> {
         for &cartridge in &state.ready {
             self.count_waiting(cartridge, &mut shares);
         }
-        let drives = (state.first_drive..).take(count);
-        for drive in drives.map(|number| &self.drives[DriveId(number)]) {
+        let drives = (state.first_drive..).take(count).map(DriveId);
+        for number in drives.filter(|number| Some(*number) != free) {
+            let drive = &self.drives[number];
             if drive.state.is_at_work() {
                 shares.works(drive.owner, rules.share(drive.owner));
             }
@@ -148,7 +157,13 @@ impl World<'_> {
             .waiting
             .iter()
             .map(|&request| &self.pending[request].answer);
-        let requests = answers.map(|answer| (OwnerId(answer.owner), answer.number, answer.arrived));
+        let requests = answers.map(|answer| Asked {
+            owner: OwnerId(answer.owner),
+            number: answer.number,
+            arrived: answer.arrived,
+            size_mb: answer.size_mb,
+            priority: answer.priority,
+        });
         known.for_owners(shares, requests)
     }
 

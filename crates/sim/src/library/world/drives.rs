@@ -3,7 +3,7 @@
 use super::{Event, World};
 use crate::library::cartridges::Whereabouts;
 use crate::library::drive::State;
-use crate::library::ids::{CartridgeId, DriveId, HallId, Id, RequestId};
+use crate::library::ids::{CartridgeId, DriveId, Id, RequestId};
 use crate::library::mechanics::{Head, Target};
 use crate::library::parts::Part;
 use crate::library::record::{Action, Record};
@@ -172,6 +172,9 @@ impl<'a> World<'a> {
         let state = &mut self.drives[drive];
         (state.rewound, state.head) = (true, rewound);
         if self.policy().affinity {
+            if self.turns(drive) {
+                self.put_unread_back(drive);
+            }
             self.join(drive, Part::DriveWait);
         }
         self.start_round(drive);
@@ -188,18 +191,18 @@ impl<'a> World<'a> {
 
     /// Puts the requests of the owners that go first by their shares before those of others, and counts the others:
     /// they are read after them.
-    fn served_last(&mut self, hall: HallId, cartridge: CartridgeId) -> usize {
+    fn served_last(&mut self, number: DriveId, cartridge: CartridgeId) -> usize {
         if !self.has_shares() {
             return 0;
         }
-        let mut shares = self.shares(hall);
-        self.count_waiting(cartridge, &mut shares);
+        let shares = self.shares_without(number, cartridge);
+        let drive = &self.drives[number];
         let pending = &self.pending;
         let standing =
             |request: &RequestId| shares.standing(OwnerId(pending[*request].answer.owner));
         let waiting = &mut self.cartridges[cartridge].waiting;
         waiting.sort_by_key(|request| (standing(request), pending[*request].answer.number));
-        let first = waiting.first().map(standing);
+        let first = drive.batch.iter().chain(waiting.iter()).map(standing).min();
         let others = waiting.iter().rev();
         others
             .take_while(|&request| Some(standing(request)) != first)
@@ -215,7 +218,7 @@ impl<'a> World<'a> {
             return;
         };
         let hall = drive.hall;
-        let served = self.served_last(hall, cartridge);
+        let served = self.served_last(number, cartridge);
         let drive = &mut self.drives[number];
         let waiting = &mut self.cartridges[cartridge].waiting;
         let room = policy
@@ -331,7 +334,8 @@ impl<'a> World<'a> {
         let state = &self.drives[drive];
         let policy = self.policy();
         let room = policy.most_per_mount.is_none_or(|most| state.served < most);
-        room && policy.affinity && self.is_waited_for(state.cartridge) && !self.is_cut(drive)
+        let is_wanted = room && policy.affinity && self.is_waited_for(state.cartridge);
+        is_wanted && !self.is_cut(drive) && !self.yields(drive)
     }
 
     fn is_waited_for(&self, cartridge: Option<CartridgeId>) -> bool {

@@ -46,19 +46,10 @@ impl World<'_> {
             pending.since = now;
         }
         // Those that have not been read go back to where they waited, before all others.
-        let done = drive
-            .round
-            .legs
-            .get(drive.leg)
-            .map_or(0, |leg| leg.answers.start);
-        let batch = std::mem::take(&mut drive.batch);
-        let unread = (0..batch.len()).filter(|index| {
-            let sequence = &drive.round.sequence;
-            sequence.is_empty() || sequence[done..].contains(&(*index as u32))
-        });
+        let unread: Vec<_> = drive.unread().collect();
+        drive.batch.clear();
         let (spent, lost) = (drive.spent, hall.lost.map(|loss| loss.sum(now)));
-        for index in unread.rev() {
-            let request = batch[index];
+        for request in unread.into_iter().rev() {
             let pending = &mut self.pending[request];
             pending.answer.parts.add(&spent.since(&pending.joined));
             (pending.since, pending.lost) = (now, lost);

@@ -5,7 +5,7 @@ use crate::library::drive::State;
 use crate::library::ids::{CartridgeId, DriveId, HallId, Id, RequestId};
 use crate::library::parts::Part;
 use crate::mounts::{
-    Elsewhere, MediumId, MountPolicy, OwnerId, Pace, Shares, Waiting, cuts, take_home,
+    Elsewhere, MediumId, MountPolicy, OwnerId, Pace, Shares, Waiting, cuts, take_home, yields,
 };
 
 impl World<'_> {
@@ -14,11 +14,12 @@ impl World<'_> {
         let policy = self.policy();
         let drive = &self.drives[number];
         let hall = &self.halls[drive.hall];
-        if policy.mount != MountPolicy::Ahead || hall.free > 0 || hall.ready.is_empty() {
+        let asks = policy.mount == MountPolicy::Ahead && hall.free == 0 && !hall.ready.is_empty();
+        let Some(cartridge) = drive.cartridge.filter(|_| asks) else {
             return false;
-        }
+        };
         let kind = self.kind(number);
-        let shares = self.shares_while_reading(number);
+        let shares = self.shares_without(number, cartridge);
         let readable = hall.ready.iter().filter_map(|&ready| {
             let known = self.known(&shares, ready);
             kind.reads[known.medium.0].then_some(known)
@@ -35,31 +36,47 @@ impl World<'_> {
     /// drive works, by their shares.
     pub(super) fn turns(&self, number: DriveId) -> bool {
         let drive = &self.drives[number];
-        let waiting = drive
-            .cartridge
-            .map(|cartridge| &self.cartridges[cartridge].waiting);
-        let Some(waiting) = waiting.filter(|waiting| self.has_shares() && !waiting.is_empty())
-        else {
+        let Some(cartridge) = drive.cartridge.filter(|_| self.has_shares()) else {
             return false;
         };
-        let shares = self.shares_while_reading(number);
+        let waiting = &self.cartridges[cartridge].waiting;
+        let shares = self.shares_without(number, cartridge);
         let standing =
             |&request: &RequestId| shares.standing(OwnerId(self.pending[request].answer.owner));
-        waiting.iter().map(standing).min() < Some(shares.standing(drive.owner))
+        let first = waiting.iter().map(standing).min();
+        first.is_some_and(|first| first < shares.standing(drive.owner))
             && !self
                 .left_on(number)
                 .is_overdue(self.now(), &self.policy().rules)
     }
 
-    /// Who has how many drives, seen from one between two reads: it works, and its cartridge is asked for.
-    fn shares_while_reading(&self, number: DriveId) -> Shares {
+    /// Whether a drive that has read what it was mounted for is given away, and does not go on with what others want of
+    /// its cartridge. It goes on if that is short.
+    pub(super) fn yields(&self, number: DriveId) -> bool {
         let drive = &self.drives[number];
-        let mut shares = self.shares(drive.hall);
+        let hall = &self.halls[drive.hall];
+        let asks = self.has_shares() && hall.free == 0;
+        let Some(cartridge) = drive.cartridge.filter(|_| asks) else {
+            return false;
+        };
+        let shares = self.shares_without(number, cartridge);
+        let left = self.known(&shares, cartridge);
+        let most = self.policy().most_per_mount;
+        let room = most.map_or(u32::MAX, |most| most - drive.served);
+        if self.site.halls[drive.hall.index()].is_short(&left, room, drive.kind) {
+            return false;
+        }
+        let kind = self.kind(number);
+        let ready = hall.ready.iter().map(|&ready| self.known(&shares, ready));
+        let readable = ready.filter(|known| kind.reads[known.medium.0]);
+        yields(&shares, &left, readable, self.soon_empty(drive.hall))
+    }
+
+    /// Who has how many drives, as if this one were free and what is wanted of a cartridge waited for it.
+    pub(super) fn shares_without(&self, number: DriveId, cartridge: CartridgeId) -> Shares {
+        let mut shares = self.shares(self.drives[number].hall, Some(number));
         if self.has_shares() {
-            shares.works(drive.owner, self.policy().rules.share(drive.owner));
-            if let Some(cartridge) = drive.cartridge {
-                self.count_waiting(cartridge, &mut shares);
-            }
+            self.count_waiting(cartridge, &mut shares);
         }
         shares
     }
@@ -73,15 +90,12 @@ impl World<'_> {
             .map(|cartridge| self.cartridges[cartridge].known);
         let mut left = known.unwrap_or(Waiting::nobody(u32::MAX, medium));
         left.owner = drive.owner;
-        let legs = drive.round.legs.get(drive.leg);
-        let unread = legs.map_or(&[][..], |leg| &drive.round.sequence[leg.answers.start..]);
-        for &index in unread {
-            let pending = &self.pending[drive.batch[index as usize]];
-            let answer = &pending.answer;
+        for request in drive.unread() {
+            let answer = &self.pending[request].answer;
             left.add(
                 answer.number,
                 answer.arrived,
-                pending.answer.size_mb,
+                answer.size_mb,
                 answer.priority,
             );
         }
@@ -101,17 +115,9 @@ impl World<'_> {
         let now = self.now();
         let drive = &mut self.drives[number];
         let lost = self.halls[drive.hall].lost.map(|loss| loss.sum(now));
-        let first = drive.round.legs.get(drive.leg).map(|leg| leg.answers.start);
-        let unread = drive
-            .round
-            .sequence
-            .split_off(first.unwrap_or(drive.round.sequence.len()));
-        drive.served -= unread.len() as u32;
+        let mut back: Vec<RequestId> = drive.unread().collect();
+        drive.served -= back.len() as u32;
         let spent = drive.spent;
-        let mut back: Vec<_> = unread
-            .iter()
-            .map(|&index| drive.batch[index as usize])
-            .collect();
         drive.batch.clear();
         drive.round.legs.clear();
         drive.round.sequence.clear();
