@@ -7,8 +7,6 @@
 mod at_hand;
 mod meanwhile;
 
-pub(super) use meanwhile::Meanwhile;
-
 use super::busy::{Busy, OwnMount};
 use super::choice::{Chooser, Floor, Next};
 use super::doubts::{Doubts, reads};
@@ -20,6 +18,7 @@ use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{CopyState, RequestId, RequestState, VolumeQueue, Waiting};
 use crate::record::Segment;
+use meanwhile::Meanwhile;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
