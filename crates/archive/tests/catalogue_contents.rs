@@ -14,6 +14,7 @@ use tapewise_archive::record::{Segment, Volume, VolumeFormat};
 use tapewise_sim::mounts::Owner;
 
 on_each_database!(
+    a_search_finds_what_its_pattern_matches_among_more_paths_than_one_answer_has,
     a_list_of_any_length_comes_in_as_its_files_would_one_by_one,
     a_foreign_volume_comes_in_whole_and_its_files_are_found_in_tape_order,
     a_volume_with_a_file_that_cannot_be_is_refused_as_a_whole,
@@ -538,6 +539,46 @@ fn list(
         std::iter::once(volume).chain(files.into_iter().map(ListItem::File))
     });
     items.map(Ok)
+}
+
+fn a_search_finds_what_its_pattern_matches_among_more_paths_than_one_answer_has(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    // Signs that mean something to databases, and a byte that is no letter anywhere.
+    let special = [
+        &b"100%_done"[..],
+        b"100xxdone",
+        b"a\\%b",
+        b"\xff\\_",
+        b"{1}",
+    ];
+    let mut paths: Vec<Vec<u8>> = special.map(<[u8]>::to_vec).to_vec();
+    paths.extend((0..20_002).map(|at| format!("{at:05}").into_bytes()));
+    let files = paths.iter().zip(0..).map(|(path, at)| {
+        let mut one = recorded("path", at, 1);
+        one.file.path.clone_from(path);
+        one
+    });
+    catalogue
+        .add_list(&mut list(vec![("T00001L8", files.collect())]), 5)
+        .expect("added");
+    paths.sort();
+    for glob in [
+        "*", "*%*", "*_*", "*\\*", "*\\%*", "*[13]", "*99?", "1*[%x]*",
+    ] {
+        let pattern = Pattern::Glob(glob.as_bytes().to_vec());
+        let expected: Vec<&Vec<u8>> = paths.iter().filter(|path| pattern.matches(path)).collect();
+        assert!(!expected.is_empty(), "{glob}");
+        for limit in [usize::MAX, 3] {
+            let found = catalogue.find(&pattern, None, limit).expect("found");
+            let found: Vec<&Vec<u8>> = found.iter().map(|found| &found.path).collect();
+            assert!(
+                expected.iter().take(limit).eq(&found),
+                "{glob}: {}",
+                found.len()
+            );
+        }
+    }
 }
 
 fn a_list_of_any_length_comes_in_as_its_files_would_one_by_one(catalogue: Arc<dyn Catalogue>) {

@@ -342,7 +342,15 @@ impl<'a> Deliverer<'a> {
                 return Ok(());
             }
         }
+        // What is on its way has its room.
+        if !self.open.is_empty() {
+            return Ok(());
+        }
         Err(error.into())
+    }
+
+    fn has_room(&self, want: usize) -> bool {
+        self.open.contains_key(&want) || !self.shared.full.stops(&self.waiting[want])
     }
 
     /// The request waits again; what comes of it is passed over.
@@ -392,7 +400,7 @@ impl Receiver for Deliverer<'_> {
         if request.map_err(Error::other)?.state == RequestState::Cancelled {
             return Ok(false);
         }
-        let has_room = !self.shared.full.stops(&self.waiting[want]);
+        let has_room = self.has_room(want);
         if !has_room && !self.settled.contains(&want) {
             self.wait(want).map_err(Error::other)?;
         }
@@ -429,8 +437,7 @@ impl Receiver for Deliverer<'_> {
         if self.settled.contains(&want) || self.again.contains(&want) {
             return Ok(());
         }
-        if self.shared.full.stops(&self.waiting[want]) {
-            self.open.remove(&want);
+        if !self.has_room(want) {
             return self.wait(want).map_err(Error::other);
         }
         let before: u64 = self.waiting[want]
