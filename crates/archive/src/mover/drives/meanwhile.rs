@@ -15,7 +15,7 @@ use tapewise_sim::mounts::MountPolicy;
 const LOOK_NS: i64 = 60_000_000_000;
 
 /// The drive of a mount, between two reads.
-pub(super) struct Meanwhile<'a> {
+struct Meanwhile<'a> {
     recalling: &'a Recalling<'a>,
     /// The mount, as it was when it began.
     claimed: &'a Claimed,
@@ -86,19 +86,22 @@ impl Between for Meanwhile<'_> {
     }
 }
 
-impl<'a> Meanwhile<'a> {
-    pub fn of(recalling: &'a Recalling<'a>, claimed: &'a Claimed) -> Meanwhile<'a> {
+impl Recalling<'_> {
+    /// The drive of a mount that begins.
+    pub(super) fn between<'a>(&'a self, claimed: &'a Claimed) -> impl Between + 'a {
         let waiting = &claimed.queue.waiting;
         let newest = waiting.iter().map(|one| one.request).max();
         Meanwhile {
-            recalling,
+            recalling: self,
             claimed,
             taken: waiting.len(),
             seen: newest.unwrap_or(RequestId(0)),
-            looked_ns: recalling.with.now(),
+            looked_ns: self.with.now(),
         }
     }
+}
 
+impl Meanwhile<'_> {
     /// What the drive has not read yet of its cartridge.
     fn rest(&self, waiting: Vec<Waiting>) -> VolumeQueue {
         VolumeQueue {
