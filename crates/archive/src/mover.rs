@@ -56,12 +56,14 @@ mod tiers;
 mod verify;
 
 pub use add::{Added, Others, ReadIn, Rebuilt};
-pub(crate) use choice::{Chooser, Floor, Next, ROBOT_S};
+pub(crate) use busy::Floor;
+pub(crate) use choice::{Chooser, Next, ROBOT_S};
 pub use frames::Precompress;
 pub use full::FullPlace;
 pub use hand_over::Recalled;
 pub use lessee::{Clock, Denied, Leased, Lessee};
 pub use migrated::{Compressed, Migrated};
+pub(crate) use owners::owner_shares;
 pub use owners::{Hold, OwnerShare};
 pub use place::Place;
 pub use repack::Repacked;

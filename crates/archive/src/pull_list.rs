@@ -7,7 +7,7 @@ use crate::catalogue::{
     Catalogue, CatalogueError, CopyState, Entry, FileId, RecallQueue, RequestId, VolumeId,
     VolumeQueue, Waiting,
 };
-use crate::mover::{Chooser, Floor, MoveError, Next, OwnerShare, ROBOT_S, Settings};
+use crate::mover::{Chooser, Floor, MoveError, Next, OwnerShare, ROBOT_S, Settings, owner_shares};
 use crate::read::{Known, MappedTape, TapeRead};
 use crate::record::{Segment, Volume};
 use std::collections::{BTreeMap, HashMap, HashSet, btree_map};
@@ -152,7 +152,7 @@ impl Schedule<'_> {
             begun: &begun.places,
             come: &|_, _| 0,
         };
-        Ok(Chooser::new(self.settings).shares(volumes, &floor))
+        Ok(owner_shares(&self.settings.mounts, volumes, &floor))
     }
 
     /// The cartridges in the order in which they are mounted, and when each request is answered.

@@ -2,9 +2,25 @@
 
 use super::MoveError;
 use super::session::DriveContext;
-use crate::catalogue::VolumeQueue;
-use std::collections::BTreeMap;
+use crate::catalogue::{RequestId, VolumeQueue};
+use std::collections::{BTreeMap, HashSet};
 use tapewise_sim::mounts::Owner;
+
+/// What is known when a drive is free.
+pub(crate) struct Floor<'a> {
+    /// The time, nanoseconds since 1970.
+    pub now_ns: i64,
+    /// Drives of the archive.
+    pub drives: usize,
+    /// Labels of what is in the drive that is free.
+    pub here: &'a HashSet<String>,
+    /// Whom the other drives work for.
+    pub at_work: &'a [Owner],
+    /// Recalls that drives have begun, by the directory that they go to.
+    pub begun: &'a BTreeMap<Vec<u8>, u64>,
+    /// How many bytes of a copy have been read; where another copy was begun, an offset that no part has.
+    pub come: &'a dyn Fn(RequestId, u32) -> u64,
+}
 
 /// What drives do while one is free.
 #[derive(Default)]

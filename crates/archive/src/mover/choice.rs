@@ -2,9 +2,9 @@
 //! simulated libraries.
 
 use super::Settings;
-use super::owners::Division;
-use crate::catalogue::{RequestId, VolumeQueue, Waiting};
-use std::collections::{BTreeMap, HashSet};
+use super::busy::Floor;
+use super::owners::{Division, destination_hold};
+use crate::catalogue::{VolumeQueue, Waiting};
 use tapewise_model::Micros;
 use tapewise_sim::library::MountCost;
 use tapewise_sim::mounts::{
@@ -18,25 +18,9 @@ pub(crate) const ROBOT_S: [f64; 2] = [10.0, 10.0];
 
 /// Chooses volumes for the drives of a profile.
 pub(crate) struct Chooser<'a> {
-    pub(super) settings: &'a MountSettings,
+    settings: &'a MountSettings,
     /// What a mount costs; none where the profile has no locate-time model. All volumes cost the same then.
     cost: Option<MountCost>,
-}
-
-/// What is known when a drive is free.
-pub(crate) struct Floor<'a> {
-    /// The time, nanoseconds since 1970.
-    pub now_ns: i64,
-    /// Drives of the archive.
-    pub drives: usize,
-    /// Labels of what is in the drive that is free.
-    pub here: &'a HashSet<String>,
-    /// Whom the other drives work for.
-    pub at_work: &'a [Owner],
-    /// Recalls that drives have begun, by the directory that they go to.
-    pub begun: &'a BTreeMap<Vec<u8>, u64>,
-    /// How many bytes of a copy have been read; where another copy was begun, an offset that no part has.
-    pub come: &'a dyn Fn(RequestId, u32) -> u64,
 }
 
 /// A volume that is read next.
@@ -64,7 +48,7 @@ impl<'a> Chooser<'a> {
     /// The volume to read next. Parts on several volumes are read in file order, and all of one copy.
     pub fn next(&self, volumes: Vec<VolumeQueue>, floor: &Floor<'_>) -> Option<Next> {
         let volumes = self.readable(volumes, floor);
-        let division = self.division(&volumes, floor);
+        let division = Division::of(self.settings, &volumes, floor);
         // Other policies do not see to shares: to them all owners are alike.
         let alike = Shares::default();
         let shares = if self.settings.policy.prices() {
@@ -115,7 +99,7 @@ impl<'a> Chooser<'a> {
         floor: &Floor<'_>,
     ) -> Option<String> {
         let volumes = self.readable(volumes, floor);
-        let division = self.division(&volumes, floor);
+        let division = Division::of(self.settings, &volumes, floor);
         let rules = &division.rules;
         let mut elsewhere = seen(&volumes, &division, &division.shares, floor);
         elsewhere.retain(|one| !division.shares.standing(one.owner).is_at_limit);
@@ -141,7 +125,7 @@ impl<'a> Chooser<'a> {
                 let first = waiting.segments.first();
                 let come = (floor.come)(waiting.request, waiting.number);
                 let is_next = first.is_none_or(|segment| segment.file_offset == come);
-                is_next && self.destination_hold(waiting, floor).is_none()
+                is_next && destination_hold(self.settings, waiting, floor).is_none()
             });
             (!queue.waiting.is_empty()).then_some(queue)
         });
@@ -225,9 +209,10 @@ fn micros(ns: i64) -> Micros {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::{FileId, VolumeId};
-    use crate::mover::{Hold, OwnerShare};
+    use crate::catalogue::{FileId, RequestId, VolumeId};
+    use crate::mover::owners::{Hold, OwnerShare, owner_shares};
     use crate::record::Segment;
+    use std::collections::{BTreeMap, HashSet};
     use tapewise_model::profile;
     use tapewise_sim::mounts::{MountPolicy, Why};
 
@@ -326,7 +311,7 @@ mod tests {
             begun,
             ..floor(&at_work, &here)
         };
-        Chooser::new(&with(mounts)).shares(volumes, &floor)
+        owner_shares(&mounts, volumes, &floor)
     }
 
     #[test]

@@ -7,15 +7,13 @@
 mod at_hand;
 mod meanwhile;
 
-pub(super) use meanwhile::Meanwhile;
-
-use super::busy::{Busy, OwnMount};
-use super::choice::{Chooser, Floor, Next};
+use super::busy::{Busy, Floor, OwnMount};
+use super::choice::{Chooser, Next};
 use super::doubts::{Doubts, reads};
 use super::full::Full;
 use super::hand_over::Recalled;
 use super::lessee::{Denied, Leased, admission};
-use super::recall::{Deliverer, Parts, Shared};
+use super::recall::{Between, Deliverer, Parts, Shared};
 use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{CopyState, RequestId, RequestState, VolumeQueue, Waiting};
@@ -303,9 +301,9 @@ impl Recalling<'_> {
         log: &mut dyn Log,
         done: &mut Recalled,
     ) -> Result<bool, MoveError> {
-        let mut meanwhile = Meanwhile::of(self, claimed);
+        let mut between = self.between(claimed);
         let all = claimed.queue.waiting.clone();
-        let again = self.read_once(claimed, all, &mut meanwhile, drive, log, done);
+        let again = self.read_once(claimed, all, &mut between, drive, log, done);
         // Another cartridge than the one that was asked for is mounted, and not read.
         let is_other = |error: &MoveError| error.other_cartridge().is_some();
         done.mounts += u64::from(!again.as_ref().is_err_and(is_other));
@@ -313,7 +311,7 @@ impl Recalling<'_> {
         if again.is_empty() {
             return Ok(false);
         }
-        let again = self.read_once(claimed, again, &mut meanwhile, drive, log, done)?;
+        let again = self.read_once(claimed, again, &mut between, drive, log, done)?;
         Ok(!again.is_empty())
     }
 
@@ -322,7 +320,7 @@ impl Recalling<'_> {
         &self,
         claimed: &Claimed,
         waiting: Vec<Waiting>,
-        meanwhile: &mut Meanwhile<'_>,
+        between: &mut dyn Between,
         drive: &mut TapeDrive,
         log: &mut dyn Log,
         done: &mut Recalled,
@@ -342,7 +340,7 @@ impl Recalling<'_> {
             doubts: &self.doubts,
             reads: self.reads,
         };
-        let mut receiver = Deliverer::new(with, waiting, &asked, meanwhile, shared, done);
+        let mut receiver = Deliverer::new(with, waiting, &asked, between, shared, done);
         let wants = (wants.as_slice(), usize::MAX);
         let read = with.read_mounted(&record, drive, log, wants, &name, &mut receiver);
         let settled = receiver.name_the_rest();

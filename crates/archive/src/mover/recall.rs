@@ -8,7 +8,6 @@
 use super::MoveError;
 use super::arriving::{Arrived, Arriving};
 use super::doubts::{Doubts, Next};
-use super::drives::Meanwhile;
 use super::full::Full;
 use super::hand_over::{Recalled, Target};
 use super::place::Underway;
@@ -64,12 +63,12 @@ impl Parts {
 }
 
 /// Takes what a volume gives.
-pub(super) struct Deliverer<'a, 'm> {
+pub(super) struct Deliverer<'a> {
     with: DriveContext<'a>,
     waiting: Vec<Waiting>,
     /// The requests of these, which name reads in the log.
     asked: &'a Mutex<Vec<RequestId>>,
-    meanwhile: &'a mut Meanwhile<'m>,
+    between: &'a mut (dyn Between + 'a),
     /// What is on its way, by the number of the want, with what came of it from other volumes.
     open: HashMap<usize, Partial>,
     /// What was answered or queued again before its end: its bytes come all the same.
@@ -89,6 +88,15 @@ pub(super) struct Deliverer<'a, 'm> {
 /// What became of a file that was to get its name.
 type Named = Result<Delivered, DeliverError>;
 
+/// Who is asked between two reads of a mount. `rest` gives what is still to be read.
+pub(super) trait Between: Send {
+    /// Whether the mount ends here, for something that must not wait.
+    fn leaves(&mut self, rest: &dyn Fn() -> Vec<Waiting>) -> Result<bool, MoveError>;
+
+    /// The recalls that join the mount, which are begun with.
+    fn joins(&mut self, rest: &dyn Fn() -> Vec<Waiting>) -> Result<Vec<Waiting>, MoveError>;
+}
+
 /// What the drives of a recall share.
 #[derive(Clone, Copy)]
 pub(super) struct Shared<'a> {
@@ -99,20 +107,20 @@ pub(super) struct Shared<'a> {
     pub reads: u32,
 }
 
-impl<'a, 'm> Deliverer<'a, 'm> {
+impl<'a> Deliverer<'a> {
     pub fn new(
         with: DriveContext<'a>,
         waiting: Vec<Waiting>,
         asked: &'a Mutex<Vec<RequestId>>,
-        meanwhile: &'a mut Meanwhile<'m>,
+        between: &'a mut (dyn Between + 'a),
         shared: Shared<'a>,
         done: &'a mut Recalled,
-    ) -> Deliverer<'a, 'm> {
+    ) -> Deliverer<'a> {
         Deliverer {
             with,
             waiting,
             asked,
-            meanwhile,
+            between,
             open: HashMap::new(),
             settled: HashSet::new(),
             again: HashSet::new(),
@@ -385,7 +393,7 @@ impl<'a, 'm> Deliverer<'a, 'm> {
     }
 }
 
-impl Receiver for Deliverer<'_, '_> {
+impl Receiver for Deliverer<'_> {
     /// Not what somebody has cancelled since its cartridge was asked for, and not what no room is left for.
     fn is_wanted(&mut self, want: usize) -> Result<bool, Error> {
         let request = self.waiting[want].request;
@@ -408,11 +416,11 @@ impl Receiver for Deliverer<'_, '_> {
                 .map(|want| waiting[want].clone())
                 .collect()
         };
-        if self.meanwhile.leaves(&rest).map_err(Error::other)? {
+        if self.between.leaves(&rest).map_err(Error::other)? {
             self.done.cut += 1;
             return Ok(Change::Leave);
         }
-        let joining = self.meanwhile.joins(&rest).map_err(Error::other)?;
+        let joining = self.between.joins(&rest).map_err(Error::other)?;
         if joining.is_empty() {
             return Ok(Change::Nothing);
         }

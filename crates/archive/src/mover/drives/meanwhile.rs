@@ -4,9 +4,10 @@
 //! Both are asked between two reads, and decided as if the drive were free and all that it has not read yet were back in
 //! the queue. If that gives it the same cartridge, what came for it is read in this mount.
 
-use super::{Busy, Claimed, OwnMount, Recalling, State, lock, requests};
+use super::{Busy, Claimed, Floor, OwnMount, Recalling, State, lock, requests};
 use crate::catalogue::{RequestId, VolumeQueue, Waiting};
 use crate::mover::MoveError;
+use crate::mover::recall::Between;
 use std::collections::HashSet;
 use tapewise_sim::mounts::MountPolicy;
 
@@ -14,7 +15,7 @@ use tapewise_sim::mounts::MountPolicy;
 const LOOK_NS: i64 = 60_000_000_000;
 
 /// The drive of a mount, between two reads.
-pub(in crate::mover) struct Meanwhile<'a> {
+struct Meanwhile<'a> {
     recalling: &'a Recalling<'a>,
     /// The mount, as it was when it began.
     claimed: &'a Claimed,
@@ -26,21 +27,43 @@ pub(in crate::mover) struct Meanwhile<'a> {
     looked_ns: i64,
 }
 
-impl<'a> Meanwhile<'a> {
-    pub(super) fn of(recalling: &'a Recalling<'a>, claimed: &'a Claimed) -> Meanwhile<'a> {
-        let waiting = &claimed.queue.waiting;
-        let newest = waiting.iter().map(|one| one.request).max();
-        Meanwhile {
-            recalling,
-            claimed,
-            taken: waiting.len(),
-            seen: newest.unwrap_or(RequestId(0)),
-            looked_ns: recalling.with.now(),
+impl Between for Meanwhile<'_> {
+    /// For a cartridge that is overdue while nothing of the rest is.
+    fn leaves(&mut self, rest: &dyn Fn() -> Vec<Waiting>) -> Result<bool, MoveError> {
+        let Recalling { with, chooser, .. } = self.recalling;
+        let now_ns = with.now();
+        let mounts = &with.settings.mounts;
+        let is_due = now_ns.saturating_sub(self.looked_ns) >= LOOK_NS;
+        if mounts.policy != MountPolicy::Ahead || !is_due {
+            return Ok(false);
         }
+        self.looked_ns = now_ns;
+        let oldest_ns = with.catalogue.open_recalls()?.oldest_ns;
+        let oldest_s = oldest_ns.map_or(0.0, |oldest_ns| {
+            now_ns.saturating_sub(oldest_ns) as f64 / 1e9
+        });
+        if oldest_s < mounts.overdue_s {
+            return Ok(false);
+        }
+        let rest = self.rest(rest());
+        let mut state = lock(&self.recalling.state);
+        // A drive that is free takes it, and so does this one if nothing is left to be read.
+        if state.claimed.len() < self.recalling.usable || rest.waiting.is_empty() {
+            return Ok(false);
+        }
+        let mut volumes = self.recalling.open_to(&state)?;
+        volumes.retain(|queue| {
+            !state.claimed.contains_key(&queue.label) && !state.cut_for.contains(&queue.label)
+        });
+        let (busy, here) = (self.busy(&state)?, HashSet::new());
+        let cuts = |floor: &Floor<'_>| chooser.cuts(&rest, volumes, floor);
+        let overdue = self.recalling.ask(&here, &busy, cuts);
+        let is_cut = overdue.is_some();
+        state.cut_for.extend(overdue);
+        Ok(is_cut)
     }
 
-    /// The recalls that join the mount, which are begun with; `rest` is what the drive has not read yet.
-    pub fn joins(&mut self, rest: &dyn Fn() -> Vec<Waiting>) -> Result<Vec<Waiting>, MoveError> {
+    fn joins(&mut self, rest: &dyn Fn() -> Vec<Waiting>) -> Result<Vec<Waiting>, MoveError> {
         let with = &self.recalling.with;
         let most = with.settings.mounts.most_per_mount as usize;
         let room = most.saturating_sub(self.taken);
@@ -61,42 +84,25 @@ impl<'a> Meanwhile<'a> {
         }
         Ok(joining)
     }
+}
 
-    /// Whether the mount ends here, for a cartridge that is overdue while nothing of the rest is.
-    pub fn leaves(&mut self, rest: &dyn Fn() -> Vec<Waiting>) -> Result<bool, MoveError> {
-        let Recalling { with, chooser, .. } = self.recalling;
-        let now_ns = with.now();
-        let mounts = &with.settings.mounts;
-        let is_due = now_ns.saturating_sub(self.looked_ns) >= LOOK_NS;
-        if mounts.policy != MountPolicy::Ahead || !is_due {
-            return Ok(false);
+impl Recalling<'_> {
+    /// The drive of a mount that begins.
+    pub(super) fn between<'a>(&'a self, claimed: &'a Claimed) -> impl Between + 'a {
+        let waiting = &claimed.queue.waiting;
+        let newest = waiting.iter().map(|one| one.request).max();
+        Meanwhile {
+            recalling: self,
+            claimed,
+            taken: waiting.len(),
+            seen: newest.unwrap_or(RequestId(0)),
+            looked_ns: self.with.now(),
         }
-        self.looked_ns = now_ns;
-        let oldest_ns = with.catalogue.open_recalls()?.oldest_ns;
-        let oldest_s = oldest_ns.map_or(0.0, |oldest_ns| {
-            now_ns.saturating_sub(oldest_ns) as f64 / 1e9
-        });
-        if oldest_s < mounts.overdue_s {
-            return Ok(false);
-        }
-        let mut state = lock(&self.recalling.state);
-        // A drive that is free takes it.
-        if state.claimed.len() < self.recalling.usable {
-            return Ok(false);
-        }
-        let mut volumes = self.recalling.open_to(&state)?;
-        volumes.retain(|queue| {
-            !state.claimed.contains_key(&queue.label) && !state.cut_for.contains(&queue.label)
-        });
-        let (busy, here) = (self.busy(&state)?, HashSet::new());
-        let rest = self.rest(rest());
-        let overdue =
-            (self.recalling).ask(&here, &busy, |floor| chooser.cuts(&rest, volumes, floor));
-        let is_cut = overdue.is_some();
-        state.cut_for.extend(overdue);
-        Ok(is_cut)
     }
+}
 
+impl Meanwhile<'_> {
+    /// What the drive has not read yet of its cartridge.
     fn rest(&self, waiting: Vec<Waiting>) -> VolumeQueue {
         VolumeQueue {
             waiting,
