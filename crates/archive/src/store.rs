@@ -78,6 +78,14 @@ pub enum StoreError {
         /// What was computed.
         found: Sum,
     },
+    /// It never fits the cache.
+    #[error("{path}: {source}")]
+    TooLarge {
+        /// The file.
+        path: String,
+        /// How long it is, and the cache's limit.
+        source: CacheError,
+    },
     /// The cache.
     #[error(transparent)]
     Cache(#[from] CacheError),
@@ -296,7 +304,15 @@ fn bring_in(
         }
     }
     let mut summer = Summer::new(kinds);
-    let mut incoming = cache.reserve(before.bytes, at_ns)?.create()?;
+    let room = cache.reserve(before.bytes, at_ns);
+    let room = room.map_err(|error| match error {
+        source @ CacheError::TooLarge { .. } => StoreError::TooLarge {
+            path: name.clone(),
+            source,
+        },
+        error => error.into(),
+    })?;
+    let mut incoming = room.create()?;
     let most = before.bytes;
     let bytes = copy_summed(
         &name,

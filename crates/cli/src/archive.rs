@@ -493,6 +493,7 @@ impl From<StoreError> for CliError {
             StoreError::Catalogue(error) => error.into(),
             StoreError::Mismatch { .. } => CliError::with(Exit::Checksum, error),
             StoreError::Unavailable { .. } => CliError::failed(error),
+            StoreError::TooLarge { .. } => CliError::input(error).hint("raise cache_high_bytes"),
             StoreError::Another { .. } => CliError::input(error)
                 .hint("--replace stores the new one, or --under puts it elsewhere"),
             _ => CliError::input(error),

@@ -276,7 +276,7 @@ fn more_than_the_cache_holds_is_stored_in_portions_and_a_file_longer_than_it_is_
     says(
         &long,
         &[
-            "1000001 bytes never fits",
+            "long.bin: a file of 1000001 bytes never fits",
             "cache_high_bytes in archive.toml",
         ],
     );
