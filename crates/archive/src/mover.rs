@@ -25,7 +25,7 @@
 //! | `arriving` | a file that comes from tape, into a directory or into the cache |
 //! | `choice` | which volume is read next |
 //! | `owners` | what each owner has of the drives, and what holds recalls back |
-//! | `drives` | recalls on all drives at once |
+//! | `drives` | recalls on all drives at once, and what joins a mount or ends it early |
 //! | `doubts` | what was read wrongly is read again before it is given up |
 //! | `session` | a volume in a drive, with its map and its event log |
 //! | `lessee` | a mover among others: leases on drives and volumes, and drives that know of them |

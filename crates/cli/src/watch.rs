@@ -74,14 +74,25 @@ impl Watch<'_> {
                 format_args!("recall {} failed: {failure}", request.0),
             );
         }
+        if recalled.lost > 0 {
+            log::warn(About::default(), lost(recalled.lost));
+        }
         if self.quiet || recalled.delivered == 0 && recalled.failed.is_empty() {
             return;
         }
         let files = units::count(recalled.delivered as usize, "file");
         let (bytes, failed) = (units::bytes(recalled.bytes), recalled.failed.len());
         let mounts = units::count(recalled.mounts as usize, "mount");
-        let said = format_args!("delivered {files} ({bytes}), {failed} failed, {mounts}");
-        log::info(About::default(), said);
+        let mut said = format!("delivered {files} ({bytes}), {failed} failed, {mounts}");
+        if recalled.joined > 0 {
+            let joined = units::count(recalled.joined as usize, "file");
+            said += &format!(", {joined} asked for while the cartridge was read");
+        }
+        if recalled.cut > 0 {
+            let cut = units::count(recalled.cut as usize, "mount");
+            said += &format!(", {cut} ended early for an overdue request");
+        }
+        log::info(About::default(), format_args!("{said}"));
     }
 
     /// Something keeps the work from going on; it is tried again. The same is told once.
@@ -101,4 +112,12 @@ impl Watch<'_> {
         let lease = leases.find(|lease| lease.drive == drive)?;
         Some(lease.epoch)
     }
+}
+
+/// What is to be said of copies that recalls have given up.
+pub fn lost(copies: u64) -> String {
+    format!(
+        "copies that could not be read, or had other contents, and now count as lost: {copies}; their files came from \
+         other copies. `tapewise catalog verify` reads them again, and makes those anew that are still wrong"
+    )
 }

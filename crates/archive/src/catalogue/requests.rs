@@ -263,6 +263,10 @@ pub trait Requests: Send + Sync {
     /// several volumes counts for each; what lies in the cache, or is held back, for none.
     fn waits(&self) -> Result<Vec<VolumeWait>>;
 
+    /// The newest request, and whether a recall that came after another one waits in the queue and has a whole copy on
+    /// a volume. It takes no longer where much waits, so that a drive can ask between two reads.
+    fn newest(&self, after: RequestId, volume: VolumeId) -> Result<Newest>;
+
     /// Notes that somebody begins with requests; one that is answered is an error.
     fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()>;
 
@@ -308,6 +312,15 @@ pub struct BegunMount {
     pub epoch: Option<u64>,
     /// Whose the oldest of its recalls is.
     pub owner: Owner,
+}
+
+/// What came last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Newest {
+    /// The newest request.
+    pub request: RequestId,
+    /// Whether the volume is wanted for something that came.
+    pub is_wanted: bool,
 }
 
 /// How much waits for a volume.

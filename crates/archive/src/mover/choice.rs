@@ -2,12 +2,13 @@
 //! simulated libraries.
 
 use super::Settings;
+use super::owners::Division;
 use crate::catalogue::{RequestId, VolumeQueue, Waiting};
 use std::collections::{BTreeMap, HashSet};
 use tapewise_model::Micros;
 use tapewise_sim::library::MountCost;
 use tapewise_sim::mounts::{
-    self, Choice, FreeDrive, KindId, MediumId, MountSettings, Owner, Reason, Situation,
+    self, Choice, Elsewhere, FreeDrive, KindId, MediumId, MountSettings, Owner, Reason, Situation,
 };
 
 /// A robot's way to a drive, and back, where costs of mounts are compared. It is the same for all volumes, so little
@@ -61,26 +62,9 @@ impl<'a> Chooser<'a> {
 
     /// The volume to read next. Parts on several volumes are read in file order, and all of one copy.
     pub fn next(&self, volumes: Vec<VolumeQueue>, floor: &Floor<'_>) -> Option<Next> {
-        let readable = volumes.into_iter().filter_map(|mut queue| {
-            queue.waiting.retain(|waiting| {
-                let first = waiting.segments.first();
-                let come = (floor.come)(waiting.request, waiting.number);
-                let is_next = first.is_none_or(|segment| segment.file_offset == come);
-                is_next && self.destination_hold(waiting, floor).is_none()
-            });
-            (!queue.waiting.is_empty()).then_some(queue)
-        });
-        let volumes: Vec<VolumeQueue> = readable.collect();
+        let volumes = self.readable(volumes, floor);
         let division = self.division(&volumes, floor);
-        let seen = |(place, queue): (usize, &VolumeQueue)| {
-            let requests = queue.waiting.iter();
-            let requests = requests.map(|one| {
-                let owner = division.id(&one.owner);
-                (owner, number(one), micros(one.created_ns))
-            });
-            waiting(place, queue, floor).for_owners(&division.shares, requests)
-        };
-        let waiting: Vec<mounts::Waiting> = volumes.iter().enumerate().map(seen).collect();
+        let waiting = seen(&volumes, &division, floor);
         let drive = FreeDrive {
             drive: 0,
             kind: KindId(0),
@@ -116,6 +100,47 @@ impl<'a> Chooser<'a> {
         })
     }
 
+    /// The volume for which a drive ends its mount, of which it has not read `rest` yet.
+    pub fn cuts(
+        &self,
+        rest: &VolumeQueue,
+        volumes: Vec<VolumeQueue>,
+        floor: &Floor<'_>,
+    ) -> Option<String> {
+        let volumes = self.readable(volumes, floor);
+        let division = self.division(&volumes, floor);
+        let rules = &division.rules;
+        let mut elsewhere = seen(&volumes, &division, floor);
+        elsewhere.retain(|one| !division.shares.standing(one.owner).is_at_limit);
+        let now = micros(floor.now_ns);
+        let left = waiting(0, rest, floor);
+        let waits = Elsewhere {
+            waiting: elsewhere.iter().copied(),
+            soon_empty: 0,
+            rules,
+        };
+        if !mounts::cuts(self.settings.policy, now, &left, waits) {
+            return None;
+        }
+        let overdue = elsewhere.iter().filter(|one| one.is_overdue(now, rules));
+        let oldest = overdue.min_by_key(|one| one.oldest)?;
+        Some(volumes[oldest.cartridge as usize].label.clone())
+    }
+
+    /// What can be read now of what waits for volumes.
+    fn readable(&self, volumes: Vec<VolumeQueue>, floor: &Floor<'_>) -> Vec<VolumeQueue> {
+        let readable = volumes.into_iter().filter_map(|mut queue| {
+            queue.waiting.retain(|waiting| {
+                let first = waiting.segments.first();
+                let come = (floor.come)(waiting.request, waiting.number);
+                let is_next = first.is_none_or(|segment| segment.file_offset == come);
+                is_next && self.destination_hold(waiting, floor).is_none()
+            });
+            (!queue.waiting.is_empty()).then_some(queue)
+        });
+        readable.collect()
+    }
+
     /// Takes as many recalls as one mount reads, and as each directory takes.
     fn keep_within_limits(&self, waiting: &mut Vec<Waiting>, floor: &Floor<'_>) {
         let mut begun = floor.begun.clone();
@@ -144,6 +169,22 @@ impl<'a> Chooser<'a> {
             None => cost.cost(requests, size_mb, drive.loaded),
         }
     }
+}
+
+/// What waits for volumes, as their owners' shares let it be seen.
+fn seen(
+    volumes: &[VolumeQueue],
+    division: &Division<'_>,
+    floor: &Floor<'_>,
+) -> Vec<mounts::Waiting> {
+    let seen = |(place, queue): (usize, &VolumeQueue)| {
+        let requests = queue.waiting.iter().map(|one| {
+            let owner = division.id(&one.owner);
+            (owner, number(one), micros(one.created_ns))
+        });
+        waiting(place, queue, floor).for_owners(&division.shares, requests)
+    };
+    volumes.iter().enumerate().map(seen).collect()
 }
 
 /// What waits for a volume.
@@ -478,5 +519,40 @@ mod tests {
             ask(mounts, &volumes, "", &[]).expect("one").queue.label
         };
         assert_eq!([next(10), next(1)], ["B", "A"]);
+    }
+
+    #[test]
+    fn a_mount_is_cut_for_what_is_overdue_elsewhere_unless_the_rest_is_too() {
+        let mounts = MountSettings {
+            overdue_s: 1200.0,
+            drives_per_user: Some(1),
+            ..MountSettings::default()
+        };
+        let cuts = |policy, rest: i64, elsewhere: &[(i64, &str, i64)]| {
+            let settings = with(MountSettings {
+                policy,
+                ..mounts.clone()
+            });
+            let (at_work, here) = ([owner("ann")], HashSet::new());
+            // Another drive works for ann.
+            let volumes = vec![
+                queue("B", &[(8, "bob", 25)]),
+                queue("C", elsewhere),
+                queue("D", &[(9, "bob", 9)]),
+            ];
+            let rest = queue("A", &[(1, "ann", rest), (2, "ann", 29)]);
+            Chooser::new(&settings).cuts(&rest, volumes, &floor(&at_work, &here))
+        };
+        use MountPolicy::{Ahead, Index};
+        let bob = [(5, "bob", 5)];
+        assert_eq!(cuts(Ahead, 11, &bob).as_deref(), Some("C"));
+        assert_eq!(cuts(Ahead, 10, &bob), None, "the rest is overdue");
+        assert_eq!(cuts(Index, 11, &bob), None);
+        let ann = [(5, "ann", 5)];
+        assert_eq!(
+            cuts(Ahead, 11, &ann).as_deref(),
+            Some("D"),
+            "ann is at the limit"
+        );
     }
 }

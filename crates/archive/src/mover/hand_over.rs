@@ -23,6 +23,8 @@ pub struct Recalled {
     pub unverified: u64,
     /// Requests that could not be served, and why.
     pub failed: Vec<(RequestId, Failure)>,
+    /// Copies that are given up: they could not be read, or were wrong, and their files came from other copies.
+    pub lost: u64,
     /// Volumes that could not be read as a whole, and why; what waits for them and has no other copy
     /// stays in the queue.
     pub unavailable: Vec<(String, String)>,
@@ -30,6 +32,10 @@ pub struct Recalled {
     pub full: Vec<FullPlace>,
     /// Volumes read, each time counted.
     pub mounts: u64,
+    /// Requests that were asked for while their volume was being read, and were read with it.
+    pub joined: u64,
+    /// Times that a volume was left before all was read, for another one that must not wait.
+    pub cut: u64,
     /// Labels of the volumes read, each with where the positions of its blocks came from.
     pub positions: Vec<(String, String)>,
     /// Places learned from the drives.
@@ -44,9 +50,12 @@ impl Recalled {
         self.at_hand += other.at_hand;
         self.unverified += other.unverified;
         self.failed.extend(other.failed);
+        self.lost += other.lost;
         self.unavailable.extend(other.unavailable);
         self.full.extend(other.full);
         self.mounts += other.mounts;
+        self.joined += other.joined;
+        self.cut += other.cut;
         self.positions.extend(other.positions);
         self.learned += other.learned;
     }

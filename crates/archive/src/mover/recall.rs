@@ -8,6 +8,7 @@
 use super::MoveError;
 use super::arriving::{Arrived, Arriving};
 use super::doubts::{Doubts, Next};
+use super::drives::Meanwhile;
 use super::full::Full;
 use super::hand_over::{Recalled, Target};
 use super::place::Underway;
@@ -16,7 +17,7 @@ use crate::cache::CacheError;
 use crate::catalogue::{Answer, Cause, CopyState, Failure, RequestId, RequestState, Waiting};
 use crate::deliver::{DeliverError, Delivered};
 use crate::finishing::Finishing;
-use crate::read::{Lost, Receiver};
+use crate::read::{Change, Lost, Receiver};
 use crate::record::File;
 use std::collections::{HashMap, HashSet};
 use std::io::Error;
@@ -63,9 +64,12 @@ impl Parts {
 }
 
 /// Takes what a volume gives.
-pub(super) struct Deliverer<'a> {
+pub(super) struct Deliverer<'a, 'm> {
     with: DriveContext<'a>,
-    waiting: &'a [Waiting],
+    waiting: Vec<Waiting>,
+    /// The requests of these, which name reads in the log.
+    asked: &'a Mutex<Vec<RequestId>>,
+    meanwhile: &'a mut Meanwhile<'m>,
     /// What is on its way, by the number of the want, with what came of it from other volumes.
     open: HashMap<usize, Partial>,
     /// What was answered or queued again before its end: its bytes come all the same.
@@ -95,16 +99,20 @@ pub(super) struct Shared<'a> {
     pub reads: u32,
 }
 
-impl<'a> Deliverer<'a> {
+impl<'a, 'm> Deliverer<'a, 'm> {
     pub fn new(
         with: DriveContext<'a>,
-        waiting: &'a [Waiting],
+        waiting: Vec<Waiting>,
+        asked: &'a Mutex<Vec<RequestId>>,
+        meanwhile: &'a mut Meanwhile<'m>,
         shared: Shared<'a>,
         done: &'a mut Recalled,
-    ) -> Deliverer<'a> {
+    ) -> Deliverer<'a, 'm> {
         Deliverer {
             with,
             waiting,
+            asked,
+            meanwhile,
             open: HashMap::new(),
             settled: HashSet::new(),
             again: HashSet::new(),
@@ -118,8 +126,10 @@ impl<'a> Deliverer<'a> {
     }
 
     /// What is to be read again from this volume.
-    pub fn doubtful(self) -> HashSet<usize> {
-        self.doubtful
+    pub fn doubtful(self) -> Vec<Waiting> {
+        let waiting = self.waiting.into_iter().enumerate();
+        let doubtful = waiting.filter(|(want, _)| self.doubtful.contains(want));
+        doubtful.map(|(_, one)| one).collect()
     }
 
     fn parts(&self) -> MutexGuard<'a, Parts> {
@@ -272,6 +282,7 @@ impl<'a> Deliverer<'a> {
             .mark_lost(waiting.file, waiting.number, self.with.now())?;
         let copies = self.with.catalogue.file(waiting.file)?.copies;
         if copies.iter().any(|copy| copy.state == CopyState::Whole) {
+            self.done.lost += 1;
             self.with.requeue(waiting.request)
         } else {
             self.fail(want, failure)
@@ -318,13 +329,21 @@ impl<'a> Deliverer<'a> {
             .full
             .note(self.waiting[want].place.clone(), &error);
         self.wait(want)?;
-        for waiting in self.waiting {
+        for waiting in &self.waiting {
             let request = self.with.catalogue.request(waiting.request)?;
             if request.state == RequestState::Started && !self.shared.full.stops(waiting) {
                 return Ok(());
             }
         }
+        // What is on its way has its room.
+        if !self.open.is_empty() {
+            return Ok(());
+        }
         Err(error.into())
+    }
+
+    fn has_room(&self, want: usize) -> bool {
+        self.open.contains_key(&want) || !self.shared.full.stops(&self.waiting[want])
     }
 
     /// The request waits again; what comes of it is passed over.
@@ -366,7 +385,7 @@ impl<'a> Deliverer<'a> {
     }
 }
 
-impl Receiver for Deliverer<'_> {
+impl Receiver for Deliverer<'_, '_> {
     /// Not what somebody has cancelled since its cartridge was asked for, and not what no room is left for.
     fn is_wanted(&mut self, want: usize) -> Result<bool, Error> {
         let request = self.waiting[want].request;
@@ -374,19 +393,44 @@ impl Receiver for Deliverer<'_> {
         if request.map_err(Error::other)?.state == RequestState::Cancelled {
             return Ok(false);
         }
-        let has_room = !self.shared.full.stops(&self.waiting[want]);
+        let has_room = self.has_room(want);
         if !has_room && !self.settled.contains(&want) {
             self.wait(want).map_err(Error::other)?;
         }
         Ok(has_room)
     }
 
+    fn change(&mut self, left: &dyn Fn() -> Vec<usize>) -> Result<Change, Error> {
+        let waiting = &self.waiting;
+        let rest = || {
+            left()
+                .into_iter()
+                .map(|want| waiting[want].clone())
+                .collect()
+        };
+        if self.meanwhile.leaves(&rest).map_err(Error::other)? {
+            self.done.cut += 1;
+            return Ok(Change::Leave);
+        }
+        let joining = self.meanwhile.joins(&rest).map_err(Error::other)?;
+        if joining.is_empty() {
+            return Ok(Change::Nothing);
+        }
+        self.done.joined += joining.len() as u64;
+        let requests = joining.iter().map(|one| one.request);
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.extend(requests);
+        let segments = joining.iter().map(|one| one.segments.clone());
+        let more = segments.collect();
+        self.waiting.extend(joining);
+        Ok(Change::More(more))
+    }
+
     fn begin(&mut self, want: usize) -> Result<(), Error> {
         if self.settled.contains(&want) || self.again.contains(&want) {
             return Ok(());
         }
-        if self.shared.full.stops(&self.waiting[want]) {
-            self.open.remove(&want);
+        if !self.has_room(want) {
             return self.wait(want).map_err(Error::other);
         }
         let before: u64 = self.waiting[want]

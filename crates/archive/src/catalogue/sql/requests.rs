@@ -5,7 +5,7 @@ use super::rows::{SEGMENT, segment};
 use super::tally::tally;
 use super::{Database, Row, Transaction, all, new_row, one, params, run};
 use crate::catalogue::{
-    Answer, Begun, BegunMount, CatalogueError, FileId, FileState, NewRecall, OpenRecalls,
+    Answer, Begun, BegunMount, CatalogueError, FileId, FileState, NewRecall, Newest, OpenRecalls,
     RecallQueue, Request, RequestId, RequestKind, RequestState, Requests, Result, Tally, Terms,
     VolumeId, VolumeQueue, VolumeWait, Waiting,
 };
@@ -351,6 +351,27 @@ impl<D: Database> Requests for D {
             })
         };
         self.read(|transaction| all(transaction, &sql, params![], row))
+    }
+
+    fn newest(&self, after: RequestId, volume: VolumeId) -> Result<Newest> {
+        let sql = "SELECT 1 FROM request JOIN copy ON copy.file = request.file AND copy.state = 'whole' \
+            JOIN segment ON segment.copy = copy.id AND segment.volume = ?3 \
+            WHERE request.id > ?1 AND request.id <= ?2 AND request.state = 'queued' AND request.kind = 'recall' LIMIT 1";
+        self.read(|transaction| {
+            let last = "SELECT max(id) FROM request";
+            let last: Option<Option<RequestId>> =
+                one(transaction, last, params![], |row| row.get(0))?;
+            let request = last.flatten().unwrap_or(after);
+            let is_wanted = request > after
+                && one(
+                    transaction,
+                    sql,
+                    params![after, request, volume],
+                    |_| Ok(()),
+                )?
+                .is_some();
+            Ok(Newest { request, is_wanted })
+        })
     }
 
     fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()> {
