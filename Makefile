@@ -15,7 +15,7 @@ SIMULATORS := target/simulators/bin/python
 
 .PHONY: help demo demo-site test build check packages packages-verified python python-package capi cta targets programs \
     unit documented reproduce reproduce-seeds key-points verified bench unseen mounts placement forty-users \
-    greedy-user outside simulators simulate-faults kill-movers fuzz guest-times guest-gigabyte doc book links dist \
+    greedy-user campaign outside simulators simulate-faults kill-movers fuzz guest-times guest-gigabyte doc book links dist \
     source semver web web-test page other-systems windows clean
 
 help: ## list these commands
@@ -37,6 +37,8 @@ build: ## the program, optimised
 
 PREFIX ?= /usr/local
 BATCHES ?= 40
+# Files, cartridges and recalls of `make campaign`.
+CAMPAIGN ?= 20000 40 4000
 
 capi: ## the library for C and C++, below PREFIX (DESTDIR is honoured)
 	$(CARGO) build --release --quiet --package tapewise-capi
@@ -150,6 +152,9 @@ forty-users: ## an emulated library of eight drives asked by forty users, beside
 
 greedy-user: ## one user who asks for very much, beside thirty others: emulated drives and their simulation; minutes
 	$(CARGO) run --quiet --release --package tapewise-archive --example greedy_user
+
+campaign: ## a whole archive: drive-hours of ours, by block, as CTA orders, and through a service; minutes
+	$(CARGO) run --quiet --release --package tapewise-archive --example campaign -- $(CAMPAIGN)
 
 outside: ## OR-Tools and HiGHS on the same batches; installs them below target/
 	python3 -m venv target/outside

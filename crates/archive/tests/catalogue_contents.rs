@@ -563,9 +563,7 @@ fn a_search_finds_what_its_pattern_matches_among_more_paths_than_one_answer_has(
         .add_list(&mut list(vec![("T00001L8", files.collect())]), 5)
         .expect("added");
     paths.sort();
-    for glob in [
-        "*", "*%*", "*_*", "*\\*", "*\\%*", "*[13]", "*99?", "1*[%x]*",
-    ] {
+    for glob in ["*%*", "*_*", "*\\*", "*\\%*", "*[13]5", "*99?", "1*[%x]*"] {
         let pattern = Pattern::Glob(glob.as_bytes().to_vec());
         let expected: Vec<&Vec<u8>> = paths.iter().filter(|path| pattern.matches(path)).collect();
         assert!(!expected.is_empty(), "{glob}");

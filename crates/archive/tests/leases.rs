@@ -14,6 +14,7 @@ on_each_database!(
     a_drive_and_a_cartridge_have_one_holder_until_the_lease_ends,
     renewing_keeps_a_lease_and_says_which_ones_are_lost,
     a_mover_that_only_renews_ends_what_a_dead_one_has_left,
+    a_lease_made_after_the_clock_was_set_back_is_seen_and_ends,
     a_request_is_begun_for_one_lease_and_waits_again_when_that_ends,
     whoever_lost_a_lease_writes_nothing_more_and_its_write_is_given_up,
     what_is_out_of_use_is_given_to_nobody_and_what_is_broken_is_read_from_elsewhere,
@@ -185,6 +186,22 @@ fn a_mover_that_only_renews_ends_what_a_dead_one_has_left(catalogue: Arc<dyn Cat
     assert_eq!(renewed.len(), 1);
     assert_eq!(state(), RequestState::Queued);
     assert_eq!(catalogue.leases().expect("leases")[0].epoch, idle.epoch);
+}
+
+fn a_lease_made_after_the_clock_was_set_back_is_seen_and_ends(catalogue: Arc<dyn Catalogue>) {
+    let queue = queue(catalogue);
+    let catalogue = &*queue.catalogue;
+    let [one, two] = queue.volumes;
+    let (ada, bob) = (mover("ada", "a"), mover("bob", "b"));
+    // Whoever claims has looked at all leases up to its time; later ones are not looked for there.
+    got(claim(catalogue, &ada, "D1", Some(one), 1_000));
+    let second = got(claim(catalogue, &bob, "D2", Some(two), 500));
+    let answer = claim(catalogue, &ada, "D2", None, 700);
+    assert_eq!(answer, Claim::Taken(second.clone()));
+    let answer = claim(catalogue, &ada, "D3", Some(two), 1_050);
+    assert_eq!(answer, Claim::Taken(second));
+    assert_eq!(catalogue.end_expired(1_200).expect("ended"), 2);
+    assert_eq!(catalogue.leases().expect("leases"), []);
 }
 
 fn a_request_is_begun_for_one_lease_and_waits_again_when_that_ends(catalogue: Arc<dyn Catalogue>) {

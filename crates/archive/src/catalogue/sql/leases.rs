@@ -79,7 +79,7 @@ struct Standing {
 
 /// Looks at the leases from where the last one who did so has ended those that were over.
 ///
-/// A report's snapshot keeps the rows of all leases that were ever given back since. Who looked at all of them would
+/// A snapshot that a report has open keeps the rows of all leases that were given back since. To look at them all would
 /// take longer with each claim. The queries are planned each time: while the server believes that the table is small,
 /// it reads all of it.
 fn standing(transaction: &Transaction<'_>, at_ns: i64) -> Result<Standing> {
@@ -90,7 +90,7 @@ fn standing(transaction: &Transaction<'_>, at_ns: i64) -> Result<Standing> {
         Ok(ControlFlow::Break(()))
     })?;
     let mut leases = Vec::new();
-    let sql = format!("{LEASE} WHERE until_ns > ?1 ORDER BY drive");
+    let sql = format!("{LEASE} WHERE until_ns > ?1");
     search(transaction, &sql, [looked_ns], |row| {
         leases.push(lease_of(row)?);
         Ok(ControlFlow::Continue(()))

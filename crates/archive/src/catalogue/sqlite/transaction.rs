@@ -76,16 +76,23 @@ impl Statements for rusqlite::Transaction<'_> {
 
     /// A statement enters many rows: to begin one takes longer than a row does.
     fn load(&self, table: &str, columns: &[String], fill: Fill<'_>) -> Result<()> {
-        let row: Vec<&str> = columns.iter().map(|_| "?").collect();
-        let (names, row) = (columns.join(", "), row.join(", "));
-        let rows = vec![format!("({row})"); ROWS].join(", ");
-        let sql = format!("INSERT INTO {table} ({names}) SELECT * FROM (VALUES {rows}) LIMIT ?");
+        // The first parameter says how many rows there are. SQLite compiles a statement again when it changes, and does
+        // not tell parameters beyond the 31st from each other.
+        let places: Vec<String> = (2..2 + ROWS * columns.len())
+            .map(|at| format!("?{at}"))
+            .collect();
+        let rows = places.chunks(columns.len());
+        let rows: Vec<String> = rows.map(|row| format!("({})", row.join(", "))).collect();
+        let sql = format!(
+            "INSERT INTO {table} ({}) SELECT * FROM (VALUES {}) LIMIT ?1",
+            columns.join(", "),
+            rows.join(", ")
+        );
         let mut statement = self.prepare_cached(&sql)?;
-        let limit = 1 + ROWS * columns.len();
-        statement.raw_bind_parameter(limit, ROWS as i64)?;
+        statement.raw_bind_parameter(1, ROWS as i64)?;
         let mut bound = 0;
         fill(&mut |row| {
-            for (at, value) in (1 + bound * columns.len()..).zip(row) {
+            for (at, value) in (2 + bound * columns.len()..).zip(row) {
                 statement.raw_bind_parameter(at, value)?;
             }
             bound += 1;
@@ -96,7 +103,7 @@ impl Statements for rusqlite::Transaction<'_> {
             Ok(())
         })?;
         // What is bound behind these rows was entered before.
-        statement.raw_bind_parameter(limit, bound as i64)?;
+        statement.raw_bind_parameter(1, bound as i64)?;
         statement.raw_execute()?;
         Ok(())
     }
