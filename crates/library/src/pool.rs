@@ -155,9 +155,15 @@ impl Pool {
             };
             bays.push(Bay::new(drive, serial, site));
         }
+        // Opening takes a while, and the clocks of all are compared.
+        for library in &mut libraries {
+            library.began = library.changer.now();
+        }
         let desk = Desk::new(libraries, person, listener);
-        bays.iter_mut()
-            .for_each(|bay| bay.holds = desk.held_by(bay));
+        for bay in &mut bays {
+            bay.began = bay.drive.now();
+            bay.holds = desk.held_by(bay);
+        }
         Ok(Pool {
             bays,
             desk: Mutex::new(desk),
@@ -511,18 +517,42 @@ fn mount_in(
     volume: &str,
     log: &mut dyn Log,
 ) -> Result<(), PoolError> {
+    make_room(bay, volume, log)?;
+    bring(bay, desk, volume, log)?;
+    load(bay, volume, log)
+}
+
+/// Unloads what is in a drive, unless it is this volume.
+fn make_room(bay: &mut Bay, volume: &str, log: &mut dyn Log) -> Result<(), PoolError> {
     bay.check_reservation()?;
     if bay.volume() == Some(volume) {
         // It was asked for: from now on it is ours to bring back.
         bay.is_left = false;
-    } else {
-        match dismount(bay, desk, log) {
-            // What was in the drive is lost, but the drive is empty. It was said.
-            Err(PoolError::Missing { .. }) => {}
-            other => other?,
-        }
-        lock(desk).fetch(bay, volume, log)?;
+        return Ok(());
     }
+    unload(bay, log)
+}
+
+/// Takes home what was unloaded, and brings a volume, unless that is in the drive.
+fn bring(
+    bay: &mut Bay,
+    desk: &Mutex<Desk>,
+    volume: &str,
+    log: &mut dyn Log,
+) -> Result<(), PoolError> {
+    if bay.volume() == Some(volume) {
+        return Ok(());
+    }
+    match take_home(bay, desk, log) {
+        // What was in the drive is lost, but the drive is empty. It was said.
+        Err(PoolError::Missing { .. }) => {}
+        other => other?,
+    }
+    lock(desk).fetch(bay, volume, log)
+}
+
+/// Loads the volume that is in the drive.
+fn load(bay: &mut Bay, volume: &str, log: &mut dyn Log) -> Result<(), PoolError> {
     bay.load(volume, log)?;
     bay.state = State::InUse;
     Ok(())
@@ -530,11 +560,24 @@ fn mount_in(
 
 /// Unloads a drive, brings its cartridge back, and cleans the drive if it asks for it.
 fn dismount(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) -> Result<(), PoolError> {
+    unload(bay, log)?;
+    take_home(bay, desk, log)
+}
+
+/// Unloads a drive; its cartridge stays in it.
+fn unload(bay: &mut Bay, log: &mut dyn Log) -> Result<(), PoolError> {
+    match bay.volume().map(str::to_owned) {
+        Some(volume) if !bay.is_left => bay.unload(&volume, log),
+        _ => Ok(()),
+    }
+}
+
+/// Brings the cartridge of a drive that was unloaded back, and cleans the drive if it asks for it.
+fn take_home(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) -> Result<(), PoolError> {
     if bay.is_left {
         return Ok(());
     }
     if let Some(volume) = bay.volume().map(str::to_owned) {
-        bay.unload(&volume, log)?;
         lock(desk).put_back(bay, &volume, log)?;
     }
     if bay.is_dirty {

@@ -4,13 +4,15 @@
 //! not waited for. Where clocks are real each drive has a thread. Emulated devices on a virtual clock
 //! share that clock, and a command of one is time that passes for the others: there the drives take
 //! turns, the one that was busy for the shortest time first: the same is done, and the same seed gives the
-//! same events in the same order.
+//! same events in the same order. Where each has a time of its own, that is the one whose time is earliest. What it
+//! does in a turn is a [`Step`], so that drives come to the robot in the order of their times, and a drive is at work
+//! for the others until its own time has come to the end of its work.
 
 use super::bay::{Bay, Holds, Site, State};
 use super::desk::Desk;
 use super::desk::lock;
 use super::error::{Blame, PoolError};
-use super::{Pool, TRIES, give_back, mount_in, reject};
+use super::{Pool, TRIES, bring, give_back, load, make_room, reject};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -71,6 +73,28 @@ pub enum Admission {
     Leave(String),
 }
 
+/// What a drive does next with a volume that it has taken.
+enum Step {
+    /// Unloads what is still in it.
+    MakeRoom(String),
+    /// Has the robot bring the volume.
+    Bring(String),
+    /// Loads it and works on it.
+    Work(String),
+    /// It is done with it.
+    End(String, Result<Ended, WorkError>),
+}
+
+/// A drive that takes turns with others.
+struct Turn<'a> {
+    /// For how long it has been busy.
+    busy: Duration,
+    index: usize,
+    bay: &'a mut Bay,
+    /// What it does next; none if it takes a volume.
+    next: Option<Step>,
+}
+
 /// How the work on a volume ended, where nothing failed.
 enum Ended {
     Done,
@@ -123,6 +147,11 @@ pub trait Work: Sync {
         drive: &mut TapeDrive,
         log: &mut dyn Log,
     ) -> Result<(), Trouble>;
+
+    /// A drive is done with a volume that it carried out.
+    fn done(&self, volume: &str) {
+        let _ = volume;
+    }
 
     /// A drive failed at a volume: it waits again, for another drive.
     fn put_back(&self, volume: &str);
@@ -298,7 +327,10 @@ impl<'a> Shift<'a> {
     /// Works on one drive until nothing is left for it.
     fn work_on(&self, index: usize, bay: &mut Bay, log: &Mutex<&mut (dyn Log + Send)>) {
         while let Some(volume) = self.wait_for(index, bay) {
-            self.carry_out(&volume, index, bay, &mut Shared(log));
+            let mut next = Some(Step::MakeRoom(volume));
+            while let Some(step) = next {
+                next = self.step(step, index, bay, &mut Shared(log));
+            }
         }
     }
 
@@ -316,33 +348,65 @@ impl<'a> Shift<'a> {
         log: &mut dyn Log,
         mut random: Option<Random>,
     ) {
-        let free = free.into_iter();
-        let mut free: Vec<(Duration, usize, &mut Bay)> = free
-            .map(|(index, bay)| (Duration::ZERO, index, bay))
-            .collect();
+        let turn = |(index, bay)| Turn {
+            busy: Duration::ZERO,
+            index,
+            bay,
+            next: None,
+        };
+        let mut turns: Vec<Turn<'_>> = free.into_iter().map(turn).collect();
         loop {
             match &mut random {
-                Some(random) => random.shuffle(&mut free),
-                None => free.sort_by_key(|(busy, index, _)| (*busy, *index)),
+                Some(random) => random.shuffle(&mut turns),
+                None => turns.sort_by_key(|turn| (turn.busy, turn.index)),
             }
-            let mut open = free.iter_mut().filter(|turn| !self.is_over_for(turn.2));
-            let next = open.find_map(|turn| {
-                self.work.prepare();
-                let volume = self.take(&mut self.floor(), turn.1, turn.2)?;
-                Some((volume, turn))
+            let next = turns.iter_mut().find_map(|turn| {
+                let step = match turn.next.take() {
+                    Some(step) => step,
+                    None if self.is_over_for(turn.bay) => return None,
+                    None => {
+                        self.work.prepare();
+                        let taken = self.take(&mut self.floor(), turn.index, turn.bay);
+                        Step::MakeRoom(taken?)
+                    }
+                };
+                Some((step, turn))
             });
-            let Some((volume, (busy, index, bay))) = next else {
+            let Some((step, turn)) = next else {
                 return;
             };
-            let began = bay.drive.now();
-            self.carry_out(&volume, *index, bay, log);
-            *busy += bay.drive.now().saturating_sub(began);
+            let began = turn.bay.drive.now();
+            turn.next = self.step(step, turn.index, turn.bay, log);
+            turn.busy += turn.bay.drive.now().saturating_sub(began);
         }
     }
 
-    /// Mounts the volume and works on it; where the drive is to blame the volume goes back.
-    fn carry_out(&self, volume: &str, index: usize, bay: &mut Bay, log: &mut dyn Log) {
-        let done = self.mount_and_do(bay, volume, log);
+    /// Does the next step with a volume, and says what follows; nothing if the drive is free again.
+    fn step(&self, step: Step, index: usize, bay: &mut Bay, log: &mut dyn Log) -> Option<Step> {
+        let (volume, done) = match step {
+            Step::MakeRoom(volume) => match self.make_room(bay, &volume, log) {
+                Ok(Ended::Done) => return Some(Step::Bring(volume)),
+                ended => (volume, ended),
+            },
+            Step::Bring(volume) => match bring(bay, self.desk, &volume, log) {
+                Ok(()) => return Some(Step::Work(volume)),
+                Err(error) => (volume, Err(self.not_mounted(bay, error, log))),
+            },
+            Step::Work(volume) => match self.load_and_do(bay, &volume, log) {
+                Ok(None) => return Some(Step::Bring(volume)),
+                Ok(Some(ended)) => (volume, Ok(ended)),
+                Err(error) => (volume, Err(error)),
+            },
+            Step::End(volume, done) => {
+                self.end(&volume, done, index, bay);
+                return None;
+            }
+        };
+        Some(Step::End(volume, done))
+    }
+
+    /// A drive is done with a volume; where the drive is to blame the volume goes back.
+    fn end(&self, volume: &str, done: Result<Ended, WorkError>, index: usize, bay: &mut Bay) {
         bay.release();
         let mut floor = self.floor();
         let is_drives = matches!(
@@ -360,7 +424,7 @@ impl<'a> Shift<'a> {
         }
         let is_left = failed.len() < TRIES && (0..drives).any(|one| !failed.contains(&one));
         match done {
-            Ok(Ended::Done) => {}
+            Ok(Ended::Done) => self.work.done(volume),
             Ok(Ended::NotNow) => self.work.put_back(volume),
             Ok(Ended::Elsewhere) => {
                 failed.push(index);
@@ -378,7 +442,8 @@ impl<'a> Shift<'a> {
         self.changed.notify_all();
     }
 
-    fn mount_and_do(
+    /// Whether the drive may have the volume; then what is still in it is unloaded.
+    fn make_room(
         &self,
         bay: &mut Bay,
         volume: &str,
@@ -390,43 +455,60 @@ impl<'a> Shift<'a> {
             Ok(Admission::Leave(why)) => return Err(bay.failed(&why).into()),
             Err(error) => return Err(bay.blamed(error).into()),
         }
-        loop {
-            if let Err(error) = mount_in(bay, self.desk, volume, log) {
-                lock(self.desk).say(&error.to_string());
-                let is_cartridges = matches!(error, PoolError::Unusable { .. });
-                if is_cartridges || matches!(bay.state, State::Aside { .. }) {
-                    give_back(bay, self.desk, log);
-                }
-                return Err(error.into());
+        match make_room(bay, volume, log) {
+            Ok(()) => Ok(Ended::Done),
+            Err(error) => Err(self.not_mounted(bay, error, log)),
+        }
+    }
+
+    /// Loads the volume and works on it; nothing where a person is to bring another cartridge.
+    fn load_and_do(
+        &self,
+        bay: &mut Bay,
+        volume: &str,
+        log: &mut dyn Log,
+    ) -> Result<Option<Ended>, WorkError> {
+        if let Err(error) = load(bay, volume, log) {
+            return Err(self.not_mounted(bay, error, log));
+        }
+        let mut stamp = bay.stamp(log);
+        match self.work.carry_out(volume, &mut bay.drive, &mut stamp) {
+            Ok(()) => Ok(Some(Ended::Done)),
+            Err(Trouble::Elsewhere) => {
+                give_back(bay, self.desk, log);
+                Ok(Some(Ended::Elsewhere))
             }
-            let mut stamp = bay.stamp(log);
-            match self.work.carry_out(volume, &mut bay.drive, &mut stamp) {
-                Ok(()) => return Ok(Ended::Done),
-                Err(Trouble::Elsewhere) => {
-                    give_back(bay, self.desk, log);
-                    return Ok(Ended::Elsewhere);
+            Err(Trouble::Run(error)) if Blame::of_run(&error) == Blame::Drive => {
+                let failed = bay.failed(&error.to_string());
+                give_back(bay, self.desk, log);
+                Err(failed.into())
+            }
+            Err(Trouble::Run(error)) => Err(error.into()),
+            // A person is asked again; a robot would only bring the same cartridge.
+            Err(Trouble::Another(found)) => {
+                let place = bay.name();
+                let is_by_hand = bay.site == Site::ByHand;
+                reject(bay, self.desk, &found, log)?;
+                if is_by_hand {
+                    return Ok(None);
                 }
-                Err(Trouble::Run(error)) if Blame::of_run(&error) == Blame::Drive => {
-                    let failed = bay.failed(&error.to_string());
-                    give_back(bay, self.desk, log);
-                    return Err(failed.into());
-                }
-                Err(Trouble::Run(error)) => return Err(error.into()),
-                // A person is asked again; a robot would only bring the same cartridge.
-                Err(Trouble::Another(found)) => {
-                    let place = bay.name();
-                    let is_by_hand = bay.site == Site::ByHand;
-                    reject(bay, self.desk, &found, log)?;
-                    if !is_by_hand {
-                        return Err(WorkError::Pool(PoolError::WrongLabel {
-                            place,
-                            expected: volume.to_owned(),
-                            found,
-                        }));
-                    }
-                }
+                Err(WorkError::Pool(PoolError::WrongLabel {
+                    place,
+                    expected: volume.to_owned(),
+                    found,
+                }))
             }
         }
+    }
+
+    /// A volume could not be mounted. If drive or cartridge is to blame, what is in the drive goes home.
+    fn not_mounted(&self, bay: &mut Bay, error: PoolError, log: &mut dyn Log) -> WorkError {
+        lock(self.desk).say(&error.to_string());
+        let is_cartridges = matches!(error, PoolError::Unusable { .. });
+        if is_cartridges || matches!(bay.state, State::Aside { .. }) {
+            give_back(bay, self.desk, log);
+        }
+        error.into()
     }
 }
 

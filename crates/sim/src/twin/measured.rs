@@ -2,7 +2,7 @@
 
 use super::log::{Arrival, Log};
 use super::priced::{AsItWas, MEAN, P95, numbers};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tapewise_formats::event::{Action, Event};
 use tapewise_model::Micros;
 
@@ -13,6 +13,10 @@ pub(super) struct Measured {
     times_s: BTreeMap<&'static str, Vec<f64>>,
     drives: BTreeSet<String>,
     robots: BTreeSet<String>,
+    /// When robots set out and when they were back, in seconds.
+    moves: Vec<(f64, f64)>,
+    /// Drives unload from the middle of the tape, so the way to its beginning is in the time of an unload.
+    pub unload_rewinds: bool,
     /// Bytes read, and the time of it.
     pub bytes: u64,
     pub read_s: f64,
@@ -53,8 +57,14 @@ impl Measured {
     }
 
     fn events<'a>(&mut self, events: impl Iterator<Item = &'a Event>) {
+        let events: Vec<&Event> = events.collect();
+        // Where reads say what for, what goes before them is part of the load: the label is looked at.
+        let has_purposes =
+            (events.iter()).any(|event| event.action == Action::Read && event.purpose.is_some());
         let mut last: HashMap<&str, Micros> = HashMap::new();
         let mut open: HashMap<&str, usize> = HashMap::new();
+        let mut loads: HashMap<&str, usize> = HashMap::new();
+        let mut away: HashSet<&str> = HashSet::new();
         for event in events {
             let device = event.device.as_deref().unwrap_or_default();
             let cartridge = event.cartridge.as_deref().unwrap_or_default();
@@ -69,9 +79,27 @@ impl Measured {
                 Action::Read => "read",
                 _ => continue,
             };
-            self.times_s.entry(name).or_default().push(took_s);
+            match event.action {
+                Action::Locate | Action::Read => away.insert(device),
+                Action::Mount | Action::Rewind => away.remove(device),
+                _ => false,
+            };
+            if event.purpose.is_some() || event.action == Action::Unmount {
+                loads.remove(device);
+            }
+            if let Some(load) = loads.get(device) {
+                self.times_s.entry("mount").or_default()[*load] += took_s;
+                continue;
+            }
+            let times_s = self.times_s.entry(name).or_default();
+            times_s.push(took_s);
+            if event.action == Action::Mount && has_purposes {
+                loads.insert(device, times_s.len() - 1);
+            }
             if matches!(event.action, Action::Fetch | Action::Return) {
                 self.robots.insert(device.to_owned());
+                let at_s = event.at_us.as_secs_f64();
+                self.moves.push((at_s, at_s + took_s));
                 continue;
             }
             self.drives.insert(device.to_owned());
@@ -90,6 +118,7 @@ impl Measured {
                     }
                 }
                 Action::Rewind | Action::Unmount => {
+                    self.unload_rewinds |= event.action == Action::Unmount && away.contains(device);
                     if let Some(end) = last.remove(device) {
                         self.idle_s.push((event.at_us - end).as_secs_f64());
                     }
@@ -167,9 +196,14 @@ impl Measured {
         self.drives.len()
     }
 
-    /// The robots that the logs name.
+    /// The robots that the logs name. Where moves are told under the names of drives, as many as moved at once.
     pub fn robots(&self) -> usize {
-        self.robots.len()
+        let named = self.robots.difference(&self.drives).count();
+        if named > 0 {
+            named
+        } else {
+            at_once(&self.moves)
+        }
     }
 
     /// How long an action took, sorted: at most a hundred values at even steps of their distribution.
@@ -186,4 +220,19 @@ impl Measured {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         Some((0..MOST).map(|nth| mean(part(nth))).collect())
     }
+}
+
+/// How many of these spans of time there were at one moment, at most.
+fn at_once(spans: &[(f64, f64)]) -> usize {
+    let mut ends: Vec<(f64, isize)> = spans
+        .iter()
+        .flat_map(|&(from, to)| [(from, 1), (to, -1)])
+        .collect();
+    // What ends makes room for what begins.
+    ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let counts = ends.iter().scan(0, |count, (_, change)| {
+        *count += change;
+        Some(*count)
+    });
+    counts.max().unwrap_or(0).unsigned_abs()
 }
