@@ -282,15 +282,22 @@ fn after_stop_no_further_volume_is_begun() {
 }
 
 #[test]
-fn drives_with_times_of_their_own_wait_for_the_one_robot_and_come_to_it_in_the_order_of_their_times() {
+fn drives_with_times_of_their_own_wait_for_the_one_robot_and_come_to_it_in_the_order_of_their_times()
+ {
     let (mut pool, _directory) = pool_of(3, true);
     let mut log: Vec<Event> = Vec::new();
     let stop = AtomicBool::new(false);
-    let done = pool.work(&volumes(), Pace::Turns, &mut log, &stop, &|number, drive, _| {
-        // The first drive is done long after the others.
-        drive.wait(Duration::from_secs(if number == 0 { 300 } else { 5 }));
-        Ok(())
-    });
+    let done = pool.work(
+        &volumes(),
+        Pace::Turns,
+        &mut log,
+        &stop,
+        &|number, drive, _| {
+            // The first drive is done long after the others.
+            drive.wait(Duration::from_secs(if number == 0 { 300 } else { 5 }));
+            Ok(())
+        },
+    );
     assert!(done.iter().all(Result::is_ok));
     let is_robots = |event: &&Event| matches!(event.action, Action::Fetch | Action::Return);
     let moves: Vec<&Event> = log.iter().filter(is_robots).collect();
@@ -300,13 +307,19 @@ fn drives_with_times_of_their_own_wait_for_the_one_robot_and_come_to_it_in_the_o
     }
     // A load takes its 15 s or so from when the robot has brought the cartridge.
     for event in log.iter().filter(|event| event.action == Action::Mount) {
-        let is_its = |fetch: &&&Event| fetch.action == Action::Fetch && fetch.cartridge == event.cartridge;
+        let is_its =
+            |fetch: &&&Event| fetch.action == Action::Fetch && fetch.cartridge == event.cartridge;
         let fetch = moves.iter().find(is_its).unwrap();
         assert_eq!(fetch.at_us + fetch.took_us, event.at_us);
         assert!(event.took_us > Micros(10_000_000), "{event:?}");
     }
     let first = |event: &&&Event| event.device == moves[0].device && event.action == Action::Return;
     let returned = moves.iter().position(|event| first(&event)).unwrap();
-    let others = moves[..returned].iter().filter(|event| event.action == Action::Return);
-    assert!(others.count() > 4, "the others do not wait for the first drive");
+    let others = moves[..returned]
+        .iter()
+        .filter(|event| event.action == Action::Return);
+    assert!(
+        others.count() > 4,
+        "the others do not wait for the first drive"
+    );
 }

@@ -3,7 +3,7 @@
 use super::log::{Arrival, Log};
 use super::priced::{AsItWas, MEAN, P95, numbers};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use tapewise_formats::event::{Action, Event};
+use tapewise_formats::event::{Action, Event, Spot};
 use tapewise_model::Micros;
 
 /// Counts and times.
@@ -17,16 +17,38 @@ pub(super) struct Measured {
     moves: Vec<(f64, f64)>,
     /// Drives unload from the middle of the tape, so the way to its beginning is in the time of an unload.
     pub unload_rewinds: bool,
-    /// Bytes read, and the time of it.
+    /// Bytes read, and in how many reads.
     pub bytes: u64,
-    pub read_s: f64,
     pub reads: u64,
+    /// Those that tell the rate.
+    rate: Rate,
     /// The profile of the drives, where the log names one.
     pub profile: Option<String>,
     /// From the end of a drive's last action to the next unload, in seconds.
     pub idle_s: Vec<f64>,
     /// When a mount began, which cartridge it was of, and what was read of it.
     mounts: Vec<(f64, String, Vec<f64>)>,
+}
+
+/// What was read in how long: by reads within a wrap, if the log tells places, as turning round takes no part in the
+/// rate; and by all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rate {
+    within_a_wrap: (u64, f64),
+    all: (u64, f64),
+}
+
+impl Rate {
+    fn add(&mut self, bytes: u64, took_s: f64, is_within_a_wrap: bool) {
+        let count = |(sum, sum_s): &mut (u64, f64)| {
+            *sum += bytes;
+            *sum_s += took_s;
+        };
+        count(&mut self.all);
+        if is_within_a_wrap {
+            count(&mut self.within_a_wrap);
+        }
+    }
 }
 
 impl Measured {
@@ -112,7 +134,10 @@ impl Measured {
                 Action::Read => {
                     self.reads += 1;
                     self.bytes += event.bytes;
-                    self.read_s += took_s;
+                    let wrap = |spot: Option<Spot>| spot.and_then(|spot| spot.wrap);
+                    let ends = (wrap(event.from), wrap(event.to));
+                    let is_within_a_wrap = ends.0.is_some() && ends.0 == ends.1;
+                    self.rate.add(event.bytes, took_s, is_within_a_wrap);
                     if let Some(mount) = open.get(device) {
                         self.mounts[*mount].2.push(event.bytes as f64 / 1e6);
                     }
@@ -135,10 +160,10 @@ impl Measured {
         for read in &log.reads {
             let size_mb = read.data_bytes as f64 / 1e6;
             let position_s = read.position_time.as_secs_f64();
-            let read_s = read.read_time.map_or(0.0, |time| time.as_secs_f64());
+            let read_s = read.read_time.map(|time| time.as_secs_f64());
             let mount = *open.entry((&read.mount, &read.volume)).or_insert_with(|| {
                 let written_s = read.written_us.unwrap_or(0) as f64 / 1e6;
-                let began_s = written_s - position_s - read_s;
+                let began_s = written_s - position_s - read_s.unwrap_or(0.0);
                 self.mounts.push((began_s, read.volume.clone(), Vec::new()));
                 self.mounts.len() - 1
             });
@@ -147,10 +172,10 @@ impl Measured {
                 self.times_s.entry("locate").or_default().push(position_s);
             }
             self.mounts[mount].2.push(size_mb);
-            if read.read_time.is_some() {
+            if let Some(read_s) = read_s {
                 self.reads += 1;
                 self.bytes += read.data_bytes;
-                self.read_s += read_s;
+                self.rate.add(read.data_bytes, read_s, false);
             }
         }
     }
@@ -191,6 +216,15 @@ impl Measured {
         }
     }
 
+    /// The rate of reading, in MB/s.
+    pub fn rate_mb_s(&self) -> Option<f64> {
+        let Rate { within_a_wrap, all } = self.rate;
+        [within_a_wrap, all]
+            .into_iter()
+            .find(|(bytes, seconds)| *bytes > 0 && *seconds > 0.0)
+            .map(|(bytes, seconds)| bytes as f64 / 1e6 / seconds)
+    }
+
     /// The drives that the logs name.
     pub fn drives(&self) -> usize {
         self.drives.len()
@@ -222,11 +256,14 @@ impl Measured {
     }
 }
 
+/// Times in logs are rounded, each by itself: one move may seem to begin before the last one is over.
+const CLOCK_S: f64 = 0.001;
+
 /// How many of these spans of time there were at one moment, at most.
 fn at_once(spans: &[(f64, f64)]) -> usize {
     let mut ends: Vec<(f64, isize)> = spans
         .iter()
-        .flat_map(|&(from, to)| [(from, 1), (to, -1)])
+        .flat_map(|&(from, to)| [(from, 1), (to - CLOCK_S, -1)])
         .collect();
     // What ends makes room for what begins.
     ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

@@ -81,12 +81,10 @@ fn library(
         Some(_) => String::new(),
         None => format!("rewind_s = {}\n", time("rewind", "a rewind", REWIND_S)),
     };
-    let rate = if measured.bytes > 0 && measured.read_s > 0.0 {
-        measured.bytes as f64 / 1e6 / measured.read_s
-    } else {
+    let rate = measured.rate_mb_s().unwrap_or_else(|| {
         assumed.push(format!("the rate of reading: {RATE_MB_S} MB/s"));
         RATE_MB_S
-    };
+    });
     let drives = counted("drives", measured.drives().max(drives), assumed);
     let robots = counted("robots", measured.robots(), assumed);
     let _ = write!(
