@@ -74,7 +74,7 @@ packages-verified:
 
 targets: ## real SCSI targets and servers for the tests, from packages (as root; skipped loudly otherwise)
 	@crates/scsi/tests/targets/install.sh $${CARGO_TARGET_DIR:-target}/linux
-	@house/s3/install.sh target/s3
+	@house/peers/install.sh target/peers
 
 programs: ## the programs of the tests
 	$(CARGO) test --workspace --quiet --tests --no-run

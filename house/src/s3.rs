@@ -16,13 +16,13 @@ pub struct Server {
 impl Server {
     /// Starts a server on a port of this machine; none if it is not installed, and `test` is then skipped loudly.
     pub fn start(test: &str) -> Option<Server> {
-        let python = root().join("target/s3/bin/python");
+        let python = root().join("target/peers/bin/python");
         if !python.exists() {
             skip(test, "the S3 server moto is not installed");
             return None;
         }
         let mut script = Command::new(python)
-            .arg(root().join("house/s3/serve.py"))
+            .arg(root().join("house/peers/s3.py"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -198,4 +198,8 @@ def demonstrate(site: Site, server: database.Database | None, args: argparse.Nam
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("interrupted: all processes have ended, and nothing of them is left", file=sys.stderr)
+        sys.exit(130)

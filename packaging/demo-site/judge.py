@@ -125,7 +125,7 @@ class Judge:
         self.equal("history: locates, and in the log", sum(mount["locates"] for mount in history), log.locates)
         self.equal("history: bytes read, and in the log", sum(mount["bytes"] for mount in history), log.bytes)
         self.tell("mounts in the log", log.mounts)
-        self.equal("page: drives, and in the log", sum(f"<td>{drive}</td>" in page for drive in drives), len(drives))
+        self.equal("page: drives, and in the log", sum(f">{drive}</td>" in page for drive in drives), len(drives))
         self.tell("page: nothing waits", "yes", "0 in the queue, 0 claimed by drives" in page)
 
     def site(self, site: Site, ended: dict[str, int | None], log: Log) -> None:

@@ -2,7 +2,7 @@
 //! recalled in random batches by several users; every checksum compared, and the drive time beside
 //! what sorting and CTA's greedy order would have taken, and what a service takes whose movers share the drives.
 //!
-//! `cargo run --release -p tapewise-archive --example campaign -- [FILES] [CARTRIDGES] [RECALLS]`
+//! `cargo run --release -p tapewise-archive --example campaign -- [FILES] [CARTRIDGES] [RECALLS] [SEED]`
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -46,6 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect::<Result<_, _>>()?;
     let number = |at: usize, usual: u64| numbers.get(at).copied().unwrap_or(usual);
     let (files, cartridges, recalls) = (number(0, 100_000), number(1, 200), number(2, 20_000));
+    let seed = number(3, 5);
     let directory = tempfile::tempdir()?;
     let library = library(directory.path(), u16::try_from(cartridges)?)?;
     let mut site = Site::new(directory.path(), &library, files / cartridges)?;
@@ -53,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sums = site.fill(directory.path(), files)?;
 
     let mut ids: Vec<FileId> = sums.keys().copied().collect();
-    Random::new(5, 5).shuffle(&mut ids);
+    Random::new(seed, seed).shuffle(&mut ids);
     ids.truncate(recalls as usize);
     println!(
         "recall  {} files by {USERS} users, {BATCH} requests at a time",
@@ -125,8 +126,8 @@ impl Site {
         settings.block_bytes = 8192;
         settings.segment_bytes = 1 << 20;
         settings.byte_scale = SCALE;
-        // As many files as spread over all cartridges.
-        settings.volume_bytes = Some(on_each * (MEAN_BYTES + 1_500));
+        // So that files spread over all cartridges.
+        settings.volume_bytes = Some((on_each + SPARE) * (MEAN_BYTES + 1_500));
         Ok(Site {
             pool: pool(library, 0..usize::from(DRIVES))?,
             catalogue,
@@ -397,6 +398,9 @@ impl Shared<'_> {
         Ok((events, delivered))
     }
 }
+
+/// Files for which each cartridge has room besides: files are not of one length.
+const SPARE: u64 = 20;
 
 const MEAN_BYTES: u64 = 30_000;
 

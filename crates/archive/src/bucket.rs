@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `url` | a place in a bucket, and keys that cannot leave it |
 //! | `environment` | endpoint and credentials, from the variables that all programs for S3 read |
-//! | `stated` | what a bucket says of an object: its sums, its time |
+//! | `stated` | what a bucket says of an object: its sums, its time, its mode |
 //! | `upload` | one file on its way |
 //! | `object` | objects that are stored: found, and read |
 
@@ -57,6 +57,8 @@ struct Open {
 /// The ways to one bucket.
 #[derive(Clone)]
 struct Stores {
+    /// The server that was named; Amazon's if none was.
+    endpoint: Option<String>,
     store: Arc<dyn ObjectStore>,
     /// For what is known of objects: S3 states sums only to who asks for them, by a header that has to be signed, and
     /// that some servers refuse beside bytes.
@@ -119,7 +121,11 @@ impl Buckets {
     /// The same where a bucket is what somebody has in hand.
     pub fn with(self, bucket: &str, store: Arc<dyn ObjectStore>) -> Buckets {
         let stating = Arc::clone(&store);
-        let stores = Stores { store, stating };
+        let stores = Stores {
+            endpoint: None,
+            store,
+            stating,
+        };
         self.lock().stores.insert(bucket.to_owned(), stores);
         self
     }
@@ -150,7 +156,7 @@ impl Buckets {
                 Arc::clone(open.wire.insert(Arc::new(Wire { runtime, room })))
             }
         };
-        let Stores { store, stating } = match open.stores.get(url.bucket()) {
+        let stores = match open.stores.get(url.bucket()) {
             Some(stores) => stores.clone(),
             None => {
                 let stores = environment::connect(&self.0.variables, url.bucket());
@@ -162,8 +168,9 @@ impl Buckets {
         };
         Ok(Bucket {
             url: url.clone(),
-            store,
-            stating,
+            endpoint: stores.endpoint,
+            store: stores.store,
+            stating: stores.stating,
             wire,
         })
     }
@@ -173,6 +180,7 @@ impl Buckets {
 #[derive(Clone)]
 pub struct Bucket {
     url: BucketUrl,
+    endpoint: Option<String>,
     store: Arc<dyn ObjectStore>,
     stating: Arc<dyn ObjectStore>,
     wire: Arc<Wire>,
@@ -191,9 +199,13 @@ impl Bucket {
     }
 
     fn cannot(&self, error: &object_store::Error) -> BucketError {
+        let why = match &self.endpoint {
+            Some(endpoint) => format!("{endpoint}: {}", why(error)),
+            None => why(error),
+        };
         BucketError {
             place: self.url.to_string(),
-            why: why(error),
+            why,
         }
     }
 
@@ -202,15 +214,16 @@ impl Bucket {
         &self.url
     }
 
-    /// Whether it can be reached and listed.
+    /// Whether it has no objects there; it is reached and listed for that.
     ///
     /// # Errors
-    /// When it cannot.
-    pub fn check(&self) -> Result<(), BucketError> {
+    /// When it cannot be.
+    pub fn is_empty(&self) -> Result<bool, BucketError> {
         let mut objects = self.store.list(Some(self.url.prefix()));
         match self.wait(objects.try_next()) {
+            Ok(first) => Ok(first.is_none()),
             // A key that cannot be the path of a file was listed all the same.
-            Ok(_) | Err(object_store::Error::InvalidPath { .. }) => Ok(()),
+            Err(object_store::Error::InvalidPath { .. }) => Ok(false),
             Err(error) => Err(self.cannot(&error)),
         }
     }

@@ -163,7 +163,11 @@ impl Cache {
         let holds = self.0.records.cache_holds(at_ns)?;
         let kept = holds.dirty_bytes.saturating_add(holds.pinned_bytes);
         let high_bytes = self.0.water.high_bytes;
-        Ok(high_bytes.saturating_sub(kept) + 1..high_bytes.saturating_add(1))
+        let free = self.0.disk.free_bytes();
+        let free = free.map_err(io_error("asking for the free room of", Path::new(".")))?;
+        let on_disk = free.saturating_add(holds.bytes.saturating_sub(kept));
+        let room = high_bytes.saturating_sub(kept).min(on_disk);
+        Ok(room.saturating_add(1)..high_bytes.saturating_add(1))
     }
 
     /// Makes room for a file of at most `bytes`, by evicting others where it has to.

@@ -43,8 +43,8 @@ pub use pattern::Pattern;
 pub use place::Place;
 pub use postgres::{PostgresCatalogue, PostgresUrl};
 pub use requests::{
-    Answer, Begun, BegunMount, Cause, Failure, NewRecall, OpenRecalls, RecallQueue, Request,
-    RequestKind, RequestState, Requests, VolumeQueue, VolumeWait, Waiting,
+    Answer, Begun, BegunMount, Cause, Failure, NewRecall, Newest, OpenRecalls, RecallQueue,
+    Request, RequestKind, RequestState, Requests, VolumeQueue, VolumeWait, Waiting,
 };
 pub use sql::Held;
 pub use sqlite::{KNOWN as KNOWN_SCHEMA, SqliteCatalogue};

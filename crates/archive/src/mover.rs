@@ -14,6 +14,7 @@
 //! | `segment` | one segment of a volume, written and committed |
 //! | `frames` | copies that are compressed before they are written |
 //! | `hand_over` | what needs no tape is delivered from the cache |
+//! | `full` | what takes no file for now: destinations, and the cache |
 //! | `recall` | what waits for a volume is read together, in our order, and delivered |
 //! | `verify` | volumes are read whole, in the order of the tape, and summed |
 //! | `scrub` | which volumes are read again first |
@@ -23,7 +24,8 @@
 //! | `join` | what was read of ours becomes files, those in parts too |
 //! | `arriving` | a file that comes from tape, into a directory or into the cache |
 //! | `choice` | which volume is read next |
-//! | `drives` | recalls on all drives at once |
+//! | `owners` | what each owner has of the drives, and what holds recalls back |
+//! | `drives` | recalls on all drives at once, and what joins a mount or ends it early |
 //! | `doubts` | what was read wrongly is read again before it is given up |
 //! | `session` | a volume in a drive, with its map and its event log |
 //! | `lessee` | a mover among others: leases on drives and volumes, and drives that know of them |
@@ -35,6 +37,7 @@ mod choice;
 mod doubts;
 mod drives;
 mod frames;
+mod full;
 mod hand_over;
 mod job;
 mod join;
@@ -42,6 +45,7 @@ mod lessee;
 mod migrate;
 mod migrated;
 mod open;
+mod owners;
 mod place;
 mod recall;
 mod repack;
@@ -53,11 +57,13 @@ mod verify;
 
 pub use add::{Added, Others, ReadIn, Rebuilt};
 pub(crate) use choice::{Chooser, Floor, Next, ROBOT_S};
-pub use choice::{Hold, OwnerShare};
 pub use frames::Precompress;
+pub use full::FullPlace;
 pub use hand_over::Recalled;
 pub use lessee::{Clock, Denied, Leased, Lessee};
 pub use migrated::{Compressed, Migrated};
+pub use owners::{Hold, OwnerShare};
+pub use place::Place;
 pub use repack::Repacked;
 pub use scrub::{Scrub, scrub_order, within};
 pub use tiers::{Due, Moved, Tier, due};
@@ -290,7 +296,7 @@ impl MoveError {
         }
     }
 
-    /// Whether it says that the destination of what was read takes no file for now.
+    /// Whether it says that the destination of what was read takes no file for now: a place, or the cache.
     fn is_of_destination(&self) -> bool {
         let MoveError::Run {
             source: RunError::Sink(error),
@@ -302,7 +308,10 @@ impl MoveError {
         let inner = error
             .get_ref()
             .and_then(|inner| inner.downcast_ref::<MoveError>());
-        matches!(inner, Some(MoveError::Deliver(error)) if error.is_of_destination())
+        match inner {
+            Some(MoveError::Deliver(error)) => error.is_of_destination(),
+            inner => matches!(inner, Some(MoveError::Cache(CacheError::Full { .. }))),
+        }
     }
 
     /// What the label of the cartridge in the drive says, where it is another than was asked for.

@@ -273,6 +273,7 @@ impl Left {
                     priority: 0,
                     deadline_ns: None,
                     created_ns: now_ns,
+                    file_bytes: entry.file.bytes,
                     zstd_bytes: copy.zstd_bytes,
                     segments,
                 });

@@ -16,14 +16,15 @@ mod receiver;
 mod unpack;
 
 pub use mapped_tape::{Known, MapSource, MappedTape, NoMap};
-pub use receiver::{Lost, Receiver};
+pub use receiver::{Change, Lost, Receiver};
 
 use crate::record::Segment;
 use crate::stream::{Ring, read_ahead};
+use std::borrow::Cow;
 use std::cell::Cell;
 use tapewise_formats::event::{PlanBegun, Spot};
 use tapewise_model::{LearnedMap, Micros, Position, PositionSource};
-use tapewise_order::replan::{Again, Policy, Recall, Replanner};
+use tapewise_order::replan::{self, Again, Policy, Recall, Replanner};
 use tapewise_order::{
     Algorithm, Alternatives, End, Inputs, Options, Order, Plan, Problem, Request, Solution, sort,
 };
@@ -56,6 +57,8 @@ pub struct Progress {
 pub struct Outcome {
     /// What could not be had.
     pub lost: Vec<(usize, Lost)>,
+    /// What was left on the tape: see [`Change::Leave`].
+    pub left: Vec<usize>,
     /// Times the rest was ordered anew.
     pub replans: u32,
     /// Places that the drive told, and that corrected the map.
@@ -64,7 +67,7 @@ pub struct Outcome {
 
 /// A batch that is to be read from a tape.
 pub struct TapeRead<'a> {
-    wants: &'a [Vec<Segment>],
+    wants: Cow<'a, [Vec<Segment>]>,
     cartridge: &'a MappedTape,
     recall: Recall,
     head: Position,
@@ -116,7 +119,7 @@ impl<'a> TapeRead<'a> {
         }
         let block_bytes = cartridge.block_bytes.max(1) as usize;
         Ok(TapeRead {
-            wants,
+            wants: Cow::Borrowed(wants),
             cartridge,
             recall,
             head,
@@ -208,9 +211,50 @@ impl<'a> TapeRead<'a> {
                 progress(self.progress());
             }
             recorder.go_on()?;
+            let is_left = self.take_change(receiver)?;
+            if is_left {
+                break;
+            }
             next = self.recall.start(&Replanner::new(&solve));
         }
         Ok(())
+    }
+
+    /// Takes in what has changed since the last read; whether the rest is left on the tape.
+    fn take_change(&mut self, receiver: &mut dyn Receiver) -> Result<bool, RunError> {
+        let change = receiver.change(&|| self.left()).map_err(RunError::Sink)?;
+        match change {
+            Change::Nothing => {}
+            Change::More(more) => more.into_iter().for_each(|segments| self.join(segments)),
+            Change::Leave => {
+                let left = self.left();
+                self.outcome.left.extend(left);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What is still to be read.
+    fn left(&self) -> Vec<usize> {
+        use replan::State::{HeldBack, Waiting};
+        let running = self.recall.running();
+        let is_left =
+            |&want: &usize| matches!(running.state(want as u64), Some(Waiting | HeldBack));
+        (0..self.wants.len()).filter(is_left).collect()
+    }
+
+    /// One more is wanted. If the map does not have its partition, it is left: whoever asks for it next is told why.
+    fn join(&mut self, segments: Vec<Segment>) {
+        let want = self.wants.len();
+        match request(&segments, self.recall.map(), self.cartridge.byte_scale) {
+            Ok(request) => {
+                let known = self.recall.arrive(want as u64, request);
+                debug_assert!(known.is_ok(), "{known:?}");
+            }
+            Err(NoSuchPartition { .. }) => self.outcome.left.push(want),
+        }
+        self.wants.to_mut().push(segments);
     }
 
     /// Plans all of it, tells the log what the plan takes, and hands out what is read first.
@@ -334,7 +378,7 @@ impl<'a> TapeRead<'a> {
             self.head = last.end;
         }
         let together = ids.iter().map(|&id| id as usize);
-        let mut unpack = Unpack::new(self.wants, self.cartridge, receiver, together);
+        let mut unpack = Unpack::new(&self.wants, self.cartridge, receiver, together);
         let mut report = Report::default();
         let extents: Vec<_> = requests
             .iter()

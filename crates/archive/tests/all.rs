@@ -36,6 +36,7 @@ mod pull_list;
 mod read_mapped_tape;
 mod recall_drives;
 mod recall_full;
+mod recall_meanwhile;
 mod recall_parts;
 mod recall_reset;
 mod shared_cache;

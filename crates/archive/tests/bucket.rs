@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use tapewise_archive::bucket::{Bucket, BucketUrl, Buckets, Upload};
 use tapewise_archive::catalogue::{FileId, NewRecall, RequestId, RequestState, Requests};
 use tapewise_archive::deliver::{DeliverError, Delivered, Expected, InnerPath, Metadata, Presence};
+use tapewise_archive::mover::FullPlace;
 use tapewise_archive::sums::{Kind, Sum};
 use tapewise_emulator::Faults;
 use tokio::runtime::Builder;
@@ -220,10 +221,10 @@ fn recalls_go_to_buckets_and_one_that_is_down_holds_up_only_its_own() {
     let done = site.mover(|mover| mover.recall()).expect("recalled");
     assert_eq!((done.delivered, done.failed), (1, vec![]));
     assert_eq!(state(&site, elsewhere), RequestState::Delivered);
-    let full = (
-        "s3://films/out".into(),
-        "s3://films/out: connection refused".to_owned(),
-    );
+    let full = FullPlace {
+        place: Some("s3://films/out".into()),
+        why: "s3://films/out: connection refused".to_owned(),
+    };
     assert_eq!(done.full, [full]);
     for &request in &requests {
         assert_eq!(state(&site, request), RequestState::Queued);

@@ -18,7 +18,11 @@ const LONG: usize = (20 << 20) + 7;
 
 fn put(store: &Faulty, key: &str, contents: &[u8], sums: &str) {
     let mut attributes = Attributes::new();
-    let stated = [("tapewise-sums", sums), ("mtime", "1700000000.25")];
+    let stated = [
+        ("tapewise-sums", sums),
+        ("mtime", "1700000000.25"),
+        ("mode", "0100640"),
+    ];
     for (name, text) in stated {
         attributes.insert(Attribute::Metadata(name.into()), text.to_owned().into());
     }
@@ -56,7 +60,7 @@ fn stored(site: &Site, buckets: &Buckets, sources: &[Source]) -> Result<(), Stor
 }
 
 #[test]
-fn objects_below_a_prefix_come_in_whole_with_their_time_and_are_known_the_next_time() {
+fn objects_below_a_prefix_come_in_whole_with_time_and_mode_and_are_known_the_next_time() {
     let site = Site::new(1, 1, Faults::none());
     let store = Faulty::default();
     let long: Vec<u8> = (0..LONG).map(|at| (at * 7 % 251) as u8).collect();
@@ -72,8 +76,8 @@ fn objects_below_a_prefix_come_in_whole_with_their_time_and_are_known_the_next_t
     let id = site.id("reel 7/long#1");
     let file = site.catalogue.file(id).expect("a file").file;
     assert_eq!(
-        (file.bytes, file.modified_ns),
-        (LONG as u64, 1_700_000_000_250_000_000)
+        (file.bytes, file.modified_ns, file.mode),
+        (LONG as u64, 1_700_000_000_250_000_000, 0o640)
     );
     let mut cached = site.cache.read(id, None).expect("read").expect("cached");
     let mut bytes = Vec::new();

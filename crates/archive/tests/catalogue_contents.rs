@@ -7,17 +7,20 @@ use catalogue_help::{assert_sound, file, foreign, recorded, segment, store, volu
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
     Answer, Begun, BegunMount, CacheKey, Catalogue, CatalogueError, Cause, CopyState, Failure,
-    ListItem, NewRecall, Pattern, Recorded, Rediscovered, RequestState, Terms, VolumeWait,
+    ListItem, NewRecall, Newest, Pattern, Recorded, Rediscovered, RequestId, RequestState, Terms,
+    VolumeWait,
 };
 use tapewise_archive::record::{Segment, Volume, VolumeFormat};
 use tapewise_sim::mounts::Owner;
 
 on_each_database!(
+    a_search_finds_what_its_pattern_matches_among_more_paths_than_one_answer_has,
     a_list_of_any_length_comes_in_as_its_files_would_one_by_one,
     a_foreign_volume_comes_in_whole_and_its_files_are_found_in_tape_order,
     a_volume_with_a_file_that_cannot_be_is_refused_as_a_whole,
     a_request_is_answered_once_and_what_was_started_is_found_after_a_kill,
     what_drives_have_begun_is_known_by_mount_and_by_directory,
+    the_newest_request_tells_whether_a_volume_is_wanted_for_more,
     recalls_wait_by_volume_and_those_that_need_none_stand_apart,
     facts_of_a_cartridge_are_the_last_that_were_seen,
     a_cartridge_that_carries_another_volume_than_before_is_read_in_under_its_barcode,
@@ -218,6 +221,47 @@ fn what_drives_have_begun_is_known_by_mount_and_by_directory(catalogue: Arc<dyn 
     let begun = catalogue.begun().expect("an answer");
     assert_eq!(begun.mounts[0], mount(owner("bob", "")));
     assert_eq!(begun.places[&b"/home/ada".to_vec()], 1);
+}
+
+fn the_newest_request_tells_whether_a_volume_is_wanted_for_more(catalogue: Arc<dyn Catalogue>) {
+    for (label, files) in [("A00001L8", ["a", "b"]), ("B00001L8", ["c", "d"])] {
+        let files = files.map(|path| recorded(path, 50, 700));
+        let added = catalogue.add_recorded(&foreign(label), &files, 5);
+        added.expect("added");
+    }
+    let volumes = catalogue.volumes().expect("volumes");
+    let [a, b] = [0, 1].map(|at| volumes[at].0);
+    let ask = |path: &str| {
+        let file = catalogue.live_file(path.as_bytes()).expect("an answer");
+        let ids = catalogue.submit(&[recall(file.expect("it"))], 10);
+        ids.expect("submitted")[0]
+    };
+    let newest = |after, volume| catalogue.newest(after, volume).expect("an answer");
+    let none = newest(RequestId(0), a);
+    assert_eq!((none.request, none.is_wanted), (RequestId(0), false));
+    let first = ask("a");
+    let second = ask("c");
+    for (after, volume, is_wanted) in [
+        (RequestId(0), a, true),
+        (first, a, false),
+        (first, b, true),
+        (second, b, false),
+    ] {
+        let request = second;
+        assert_eq!(newest(after, volume), Newest { request, is_wanted });
+    }
+    // What a drive has begun with waits no more.
+    catalogue.start(&[second], 11).expect("started");
+    assert!(!newest(first, b).is_wanted);
+    catalogue
+        .mark_lost(
+            catalogue.live_file(b"b").expect("an answer").expect("it"),
+            1,
+            12,
+        )
+        .expect("lost");
+    ask("b");
+    assert!(!newest(second, a).is_wanted);
 }
 
 fn recalls_wait_by_volume_and_those_that_need_none_stand_apart(catalogue: Arc<dyn Catalogue>) {
@@ -495,6 +539,46 @@ fn list(
         std::iter::once(volume).chain(files.into_iter().map(ListItem::File))
     });
     items.map(Ok)
+}
+
+fn a_search_finds_what_its_pattern_matches_among_more_paths_than_one_answer_has(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    // Signs that mean something to databases, and a byte that is no letter anywhere.
+    let special = [
+        &b"100%_done"[..],
+        b"100xxdone",
+        b"a\\%b",
+        b"\xff\\_",
+        b"{1}",
+    ];
+    let mut paths: Vec<Vec<u8>> = special.map(<[u8]>::to_vec).to_vec();
+    paths.extend((0..20_002).map(|at| format!("{at:05}").into_bytes()));
+    let files = paths.iter().zip(0..).map(|(path, at)| {
+        let mut one = recorded("path", at, 1);
+        one.file.path.clone_from(path);
+        one
+    });
+    catalogue
+        .add_list(&mut list(vec![("T00001L8", files.collect())]), 5)
+        .expect("added");
+    paths.sort();
+    for glob in [
+        "*", "*%*", "*_*", "*\\*", "*\\%*", "*[13]", "*99?", "1*[%x]*",
+    ] {
+        let pattern = Pattern::Glob(glob.as_bytes().to_vec());
+        let expected: Vec<&Vec<u8>> = paths.iter().filter(|path| pattern.matches(path)).collect();
+        assert!(!expected.is_empty(), "{glob}");
+        for limit in [usize::MAX, 3] {
+            let found = catalogue.find(&pattern, None, limit).expect("found");
+            let found: Vec<&Vec<u8>> = found.iter().map(|found| &found.path).collect();
+            assert!(
+                expected.iter().take(limit).eq(&found),
+                "{glob}: {}",
+                found.len()
+            );
+        }
+    }
 }
 
 fn a_list_of_any_length_comes_in_as_its_files_would_one_by_one(catalogue: Arc<dyn Catalogue>) {

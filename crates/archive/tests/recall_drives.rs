@@ -5,6 +5,7 @@ use crate::site;
 use site::{Site, contents};
 use std::collections::{BTreeMap, BTreeSet};
 use tapewise_archive::catalogue::Requests;
+use tapewise_archive::mover::Recalled;
 use tapewise_emulator::Faults;
 use tapewise_formats::event::{Action, Event};
 use tapewise_library::pool::Pace;
@@ -77,12 +78,16 @@ fn what_no_drive_is_left_for_stays_in_the_queue() {
         site.pool
             .set_aside(drive, "a test has done it", &mut site.events);
     }
-    let error = site.mover(|mover| mover.recall()).expect_err("no drive");
-    assert!(error.to_string().contains("no drive is left"), "{error}");
-    assert!(error.to_string().contains("a test has done it"), "{error}");
+    let mut done = Recalled::default();
+    let recalled = site.mover(|mover| mover.recall_into(&mut done));
+    let error = recalled.expect_err("no drive").to_string();
+    assert!(error.contains("no drive is left"), "{error}");
+    assert!(error.contains("a test has done it"), "{error}");
     let empty = (0..FILES)
         .filter(|&number| contents(11, number).is_empty())
         .count();
+    // What came before the error counts.
+    assert_eq!(done.delivered, empty as u64);
     let open = site.catalogue.unanswered().expect("a catalogue");
     assert_eq!(open.len(), files.len() - empty);
 }

@@ -252,6 +252,11 @@ fn a_recall_is_held_back_while_all_stages_that_want_it_are(catalogue: Arc<dyn Ca
     // Somebody else wants one of them too, and then no more.
     begin(catalogue, "two", &["a"], 8);
     assert_eq!(free_and_held(catalogue), (vec![a], 1));
+    let held = catalogue.held_back().expect("a catalogue");
+    let files = held
+        .iter()
+        .map(|id| catalogue.request(*id).expect("a request").file);
+    assert_eq!(files.collect::<Vec<_>>(), [b]);
     let spelling = "/a".to_owned();
     catalogue
         .cancel_stage("two", &[spelling], 9)

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tape::*;
-use tapewise_archive::read::{Known, Lost, MappedTape, Outcome, Receiver, TapeRead};
+use tapewise_archive::read::{Change, Known, Lost, MappedTape, Outcome, Receiver, TapeRead};
 use tapewise_archive::record::{Segment, VolumeFormat};
 use tapewise_archive::volume::{Blank, Found, VolumeWriter, scan};
 use tapewise_emulator::{BadBlock, LibrarySpec};
@@ -29,9 +29,16 @@ struct Kept<'s> {
     fails_at: Option<usize>,
     /// Asks to stop when this one ends.
     stops_at: Option<(usize, &'s AtomicBool)>,
+    /// What changes after each read, the last one first.
+    changes: Vec<Change>,
 }
 
 impl Receiver for Kept<'_> {
+    fn change(&mut self, left: &dyn Fn() -> Vec<usize>) -> Result<Change> {
+        assert!(left().iter().all(|want| !self.whole.contains_key(want)));
+        Ok(self.changes.pop().unwrap_or_default())
+    }
+
     fn begin(&mut self, want: usize) -> Result<()> {
         self.begun.insert(want, Vec::new());
         Ok(())
@@ -127,6 +134,43 @@ fn every_file_comes_back_on_another_thread_than_the_drives() {
     assert!(kept.whole.into_values().eq(files.iter().cloned()));
     let here = format!("{:?}", std::thread::current().id());
     assert!(!kept.threads.contains(&here));
+}
+
+#[test]
+fn what_is_asked_for_meanwhile_is_read_with_the_rest_and_the_rest_can_be_left() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_library, mut drive) = drive(directory.path());
+    let (files, segments) = write(&mut drive);
+    let all = each(&segments);
+    let nowhere = Segment {
+        partition: 3,
+        ..segments[30]
+    };
+    let mut kept = Kept {
+        changes: vec![
+            Change::More([all[20..].to_vec(), vec![vec![nowhere]]].concat()),
+            Change::Nothing,
+        ],
+        ..Kept::default()
+    };
+    let outcome = recall(&mut drive, OURS, &all[..20], &mut kept, &NEVER).expect("a run");
+    assert_eq!((outcome.lost, outcome.left), (vec![], vec![files.len()]));
+    assert!(kept.whole.into_values().eq(files.iter().cloned()));
+
+    let mut kept = Kept {
+        changes: vec![Change::Leave],
+        ..Kept::default()
+    };
+    let outcome = recall(&mut drive, OURS, &all, &mut kept, &NEVER).expect("a run");
+    assert!((1..files.len()).contains(&kept.whole.len()));
+    let both: BTreeSet<usize> = outcome
+        .left
+        .iter()
+        .chain(kept.whole.keys())
+        .copied()
+        .collect();
+    assert_eq!(both.len(), outcome.left.len() + kept.whole.len());
+    assert!(both.into_iter().eq(0..files.len()));
 }
 
 #[test]

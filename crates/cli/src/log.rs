@@ -20,6 +20,19 @@ pub enum LogFormat {
     Json,
 }
 
+/// The option of verbs that go on until they are stopped.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub struct Args {
+    /// Write what is printed on standard error as text, or as a JSON object a line for programs that collect logs.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        conflicts_with = "progress"
+    )]
+    pub log_format: LogFormat,
+}
+
 /// How much it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

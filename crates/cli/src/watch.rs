@@ -80,8 +80,16 @@ impl Watch<'_> {
         let files = units::count(recalled.delivered as usize, "file");
         let (bytes, failed) = (units::bytes(recalled.bytes), recalled.failed.len());
         let mounts = units::count(recalled.mounts as usize, "mount");
-        let said = format_args!("delivered {files} ({bytes}), {failed} failed, {mounts}");
-        log::info(About::default(), said);
+        let mut said = format!("delivered {files} ({bytes}), {failed} failed, {mounts}");
+        if recalled.joined > 0 {
+            let joined = units::count(recalled.joined as usize, "file");
+            said += &format!(", {joined} asked for while the cartridge was read");
+        }
+        if recalled.cut > 0 {
+            let cut = units::count(recalled.cut as usize, "mount");
+            said += &format!(", {cut} ended early for an overdue request");
+        }
+        log::info(About::default(), format_args!("{said}"));
     }
 
     /// Something keeps the work from going on; it is tried again. The same is told once.

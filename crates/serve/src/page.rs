@@ -8,6 +8,7 @@ mod failed;
 mod overview;
 mod plant;
 mod request;
+mod table;
 
 pub(crate) use cartridge::show as cartridge;
 pub(crate) use failed::{act as act_on_failed, show as failed};
@@ -95,16 +96,6 @@ fn document(site: &Site, title: Option<&str>, live: Live, body: &str) -> String 
          <title>{title}</title><link rel=\"stylesheet\" href=\"/style.css\"></head>\n\
          <body><header><h1>{title}</h1>{way}{plan}</header>\n<main>\n{body}</main></body></html>\n",
         title = escaped(&title)
-    )
-}
-
-/// A table that can be scrolled, also with the keyboard.
-fn table(name: &str, head: &str, rows: impl Iterator<Item = String>) -> String {
-    let rows: Vec<String> = rows.collect();
-    format!(
-        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\"><table><thead>{head}</thead><tbody>\n{}\n\
-         </tbody></table></div>\n",
-        rows.join("\n")
     )
 }
 

@@ -44,7 +44,9 @@ pub(super) fn connect(
 ) -> Result<Stores, String> {
     let mut asking = HeaderMap::new();
     asking.insert("x-amz-checksum-mode", HeaderValue::from_static("ENABLED"));
+    let endpoint = endpoint(variables).map(|(_, endpoint)| endpoint.to_owned());
     Ok(Stores {
+        endpoint,
         store: build(variables, bucket, HeaderMap::new())?,
         stating: build(variables, bucket, asking)?,
     })
@@ -81,10 +83,8 @@ fn build(
             builder = builder.with_config(key, text);
         }
     }
-    let endpoints = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
-    if let Some(name) = endpoints.into_iter().find(|name| known(name)) {
-        let is_trusted = is_trusted(value(name).unwrap_or_default());
-        if is_trusted
+    if let Some((name, endpoint)) = endpoint(variables) {
+        if is_trusted(endpoint)
             .ok_or_else(|| format!("{name} is not the address of a server: give https://HOST"))?
         {
             builder = builder.with_allow_http(true);
@@ -112,6 +112,15 @@ fn build(
         .with_http_connector(Listening)
         .build();
     Ok(Arc::new(store.map_err(|error| super::why(&error))?))
+}
+
+/// The variable that names another server than Amazon's, and what it says.
+fn endpoint(variables: &BTreeMap<String, String>) -> Option<(&'static str, &str)> {
+    let names = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
+    let mut said = names
+        .into_iter()
+        .filter_map(|name| Some((name, variables.get(name)?.as_str())));
+    said.find(|(_, endpoint)| !endpoint.is_empty())
 }
 
 /// Whether nobody else can read what is sent to an address: it is encrypted, or stays on this machine. `None` where it

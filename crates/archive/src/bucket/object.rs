@@ -179,7 +179,7 @@ impl SourceFile for Object {
             bytes: head.bytes,
             modified_ns: head.stated_ns.unwrap_or(head.came_ns),
             changed_ns: head.came_ns,
-            mode: 0o644,
+            mode: head.mode.unwrap_or(0o644),
         })
     }
 

@@ -1,9 +1,10 @@
-//! What a bucket says of an object: its sums, its time.
+//! What a bucket says of an object: its sums, its time, its mode.
 //!
 //! S3 states sums of whole objects in headers, where they were computed when the object came. The ETag of an object
 //! that came in one piece is its MD5, unless a key of a user or of KMS encrypts it. Sums of parts say nothing here.
-//! What this program uploads states the sums and the time that the file had, as metadata.
+//! What this program uploads states the sums, the time and the mode that the file had, as metadata.
 
+use crate::deliver::Metadata;
 use crate::sums::{Kind, Sum, base64_decoded};
 use async_trait::async_trait;
 use object_store::client::{
@@ -16,6 +17,10 @@ use reqwest::header::{HeaderMap, HeaderValue, IF_NONE_MATCH};
 
 /// Metadata: when the file was last written, in seconds since 1970, as rclone has it.
 const TIME: &str = "mtime";
+
+/// Metadata: that it is a file, and its permission bits, in octal, as rclone has it.
+const MODE: &str = "mode";
+const IS_FILE: u32 = 0o100_000;
 
 /// Metadata: sums of the file, with spaces between them.
 const SUMS: &str = "tapewise-sums";
@@ -38,6 +43,8 @@ pub(super) struct Head {
     pub came_ns: i64,
     /// When the file was last written, where the object states it.
     pub stated_ns: Option<i64>,
+    /// Its permission bits, where the object states them.
+    pub mode: Option<u32>,
     /// Sums of its contents.
     pub sums: Vec<Sum>,
 }
@@ -58,25 +65,34 @@ impl Head {
             tag: object.meta.e_tag.clone(),
             came_ns: object.meta.last_modified.timestamp_nanos_opt().unwrap_or(0),
             stated_ns: metadata(TIME).and_then(from_seconds),
+            mode: metadata(MODE).and_then(permissions),
             sums,
         }
     }
 }
 
 /// What an object is to state of a file.
-pub(super) fn attributes(modified_ns: Option<i64>, sums: &[Sum]) -> Attributes {
-    let mut attributes = Attributes::new();
-    if let Some(modified_ns) = modified_ns {
-        attributes.insert(
-            Attribute::Metadata(TIME.into()),
-            seconds(modified_ns).into(),
-        );
-    }
+pub(super) fn attributes(metadata: &Metadata, sums: &[Sum]) -> Attributes {
     let sums: Vec<String> = sums.iter().map(Sum::to_string).collect();
-    if !sums.is_empty() {
-        attributes.insert(Attribute::Metadata(SUMS.into()), sums.join(" ").into());
+    let mode = metadata.mode.map(|mode| IS_FILE | mode & 0o777);
+    let stated = [
+        (TIME, metadata.modified_ns.map(seconds)),
+        (MODE, mode.map(|mode| format!("{mode:07o}"))),
+        (SUMS, (!sums.is_empty()).then(|| sums.join(" "))),
+    ];
+    let mut attributes = Attributes::new();
+    for (name, value) in stated {
+        if let Some(value) = value {
+            attributes.insert(Attribute::Metadata(name.into()), value.into());
+        }
     }
     attributes
+}
+
+fn permissions(mode: &str) -> Option<u32> {
+    let mode = u32::from_str_radix(mode, 8).ok()?;
+    // Nobody's word makes a file run as somebody else.
+    Some(mode & 0o777)
 }
 
 fn seconds(ns: i64) -> String {
@@ -182,6 +198,20 @@ mod tests {
         for text in ["", "x", "1.x", "1e9", "99999999999999"] {
             assert_eq!(from_seconds(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn modes_are_stated_as_rclone_does_and_none_gives_more_than_permissions() {
+        let metadata = Metadata {
+            mode: Some(0o104_755),
+            ..Metadata::default()
+        };
+        let stated = attributes(&metadata, &[]);
+        let mode = stated.get(&Attribute::Metadata("mode".into()));
+        assert_eq!(mode.map(AsRef::as_ref), Some("0100755"));
+        assert_eq!(stated.len(), 1);
+        assert_eq!(permissions("0104750"), Some(0o750));
+        assert_eq!(permissions("rw-r--r--"), None);
     }
 
     #[test]

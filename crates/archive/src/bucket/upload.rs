@@ -214,7 +214,7 @@ impl Upload {
 
     /// What the object is to state of the file.
     fn attributes(&self) -> object_store::Attributes {
-        stated::attributes(self.expected.metadata.modified_ns, &self.expected.sums)
+        stated::attributes(&self.expected.metadata, &self.expected.sums)
     }
 }
 

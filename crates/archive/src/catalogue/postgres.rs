@@ -61,6 +61,9 @@ enum Access {
     Move,
 }
 
+/// Says to a session that queries are not compiled: to compile one takes longer than a search through millions of paths.
+const NOT_COMPILED: &str = "SET jit = off";
+
 /// Says to a session that it changes nothing.
 const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
@@ -174,6 +177,7 @@ impl PostgresCatalogue {
 
     fn connect(&self) -> Result<Session> {
         let mut client = self.url.connect()?;
+        client.batch_execute(NOT_COMPILED)?;
         match self.access {
             Access::Copy => client.batch_execute(READ_ONLY)?,
             Access::Read => {

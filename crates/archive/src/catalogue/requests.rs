@@ -186,6 +186,8 @@ pub struct Waiting {
     pub deadline_ns: Option<i64>,
     /// When it was asked for.
     pub created_ns: i64,
+    /// Length of the file.
+    pub file_bytes: u64,
     /// Length of the zstd frame that the copy is; none where it is the contents as they are.
     pub zstd_bytes: Option<u64>,
     /// Segments of the copy on this volume that follow one another in the file, in that order.
@@ -193,6 +195,12 @@ pub struct Waiting {
 }
 
 impl Waiting {
+    /// Whether the part before this one has been read: of another volume, for the same recall.
+    pub(crate) fn has_begun(&self) -> bool {
+        let first = self.segments.first();
+        first.is_some_and(|segment| segment.file_offset > 0)
+    }
+
     /// Whether a segment of a copy on the same volume is the next one in the file. Otherwise bytes of
     /// other volumes come between the two, and it waits for itself.
     pub(crate) fn goes_on(&self, number: u32, segment: &Segment) -> bool {
@@ -239,6 +247,9 @@ pub trait Requests: Send + Sync {
     /// The requests that have no answer, oldest first.
     fn unanswered(&self) -> Result<Vec<Request>>;
 
+    /// The queued recalls that are held back.
+    fn held_back(&self) -> Result<Vec<RequestId>>;
+
     /// The latest recalls, at most `most`, latest first: who asked for which file, and when.
     fn asked(&self, most: usize) -> Result<Vec<Asked>>;
 
@@ -251,6 +262,10 @@ pub trait Requests: Send + Sync {
     /// How much waits in the queue for each volume, in order of labels, without a list of it. A file with copies on
     /// several volumes counts for each; what lies in the cache, or is held back, for none.
     fn waits(&self) -> Result<Vec<VolumeWait>>;
+
+    /// The newest request, and whether a recall that came after another one waits in the queue and has a whole copy on
+    /// a volume. It takes no longer where much waits, so that a drive can ask between two reads.
+    fn newest(&self, after: RequestId, volume: VolumeId) -> Result<Newest>;
 
     /// Notes that somebody begins with requests; one that is answered is an error.
     fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()>;
@@ -297,6 +312,15 @@ pub struct BegunMount {
     pub epoch: Option<u64>,
     /// Whose the oldest of its recalls is.
     pub owner: Owner,
+}
+
+/// What came last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Newest {
+    /// The newest request.
+    pub request: RequestId,
+    /// Whether the volume is wanted for something that came.
+    pub is_wanted: bool,
 }
 
 /// How much waits for a volume.

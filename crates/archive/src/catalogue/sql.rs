@@ -68,10 +68,13 @@ pub trait Statements {
     /// The same for a query that may have far more rows than are looked at, or than memory holds.
     fn walk(&self, sql: &str, params: &[Value<'_>], each: Each<'_>) -> Result<()>;
 
+    /// The same for a query whose quickest way depends on its parameters: the database plans it for these.
+    fn search(&self, sql: &str, params: &[Value<'_>], each: Each<'_>) -> Result<()>;
+
     /// The time that leases go by: the caller's, or that of a server that several hosts share.
     fn now_ns(&self, callers_ns: i64) -> Result<i64>;
 
-    /// The condition that the bytes of a parameter are somewhere in a column.
+    /// A condition that holds if the bytes of a parameter are somewhere in a column. It may hold elsewhere too.
     fn contains(&self, column: &str, parameter: &str) -> String;
 
     /// The columns of a table.
@@ -166,6 +169,16 @@ fn walk<T: ToValue, const N: usize>(
     mut each: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     transaction.walk(sql, &values(&params)?, &mut each)
+}
+
+/// Looks at the rows of a query that is planned for its parameters, until told to stop.
+fn search<T: ToValue, const N: usize>(
+    transaction: &Transaction<'_>,
+    sql: &str,
+    params: [T; N],
+    mut each: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    transaction.search(sql, &values(&params)?, &mut each)
 }
 
 /// Enters a row by a statement that returns its number.

@@ -6,8 +6,9 @@ use super::watch::{Step, Watch, Watched};
 use super::{DeliverError, InnerPath, Outcome, shown};
 use crate::sums::{Kind, Sum, Summer};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -81,6 +82,24 @@ impl Destination {
 
     pub(super) fn replaces(&self) -> bool {
         self.replace
+    }
+
+    /// Whether it has no entries.
+    ///
+    /// # Errors
+    /// When it cannot be listed.
+    pub fn is_empty(&self) -> Result<bool, DeliverError> {
+        let cannot = |error| {
+            let name = self.watched.directory.as_os_str().as_encoded_bytes();
+            DeliverError::io(name, "list the destination", error)
+        };
+        let mut entries = Dir::read_from(&*self.root).map_err(cannot)?;
+        let its_own = |name: &CStr| [c".", c".."].contains(&name);
+        let other = entries.find(|entry| !entry.as_ref().is_ok_and(|one| its_own(one.file_name())));
+        match other.transpose() {
+            Ok(other) => Ok(other.is_none()),
+            Err(error) => Err(cannot(error)),
+        }
     }
 
     /// Begins to deliver a file; directories on the way are made.

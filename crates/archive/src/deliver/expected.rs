@@ -1,6 +1,7 @@
 //! What is known of a file before it is delivered, and how what came differs from it.
 
 use super::metadata::Metadata;
+use crate::record::File;
 use crate::sums::{Kind, Sum};
 
 /// Bytes read at once where a file is read again.
@@ -27,6 +28,19 @@ impl Expected {
         Expected {
             bytes,
             ..Expected::default()
+        }
+    }
+
+    /// A file of an archive: all that the catalogue knows of it.
+    pub fn of_file(file: &File) -> Expected {
+        Expected {
+            sums: file.sums.clone(),
+            metadata: Metadata {
+                modified_ns: Some(file.modified_ns),
+                mode: Some(file.mode),
+                ..Metadata::default()
+            },
+            ..Expected::of(file.bytes)
         }
     }
 }

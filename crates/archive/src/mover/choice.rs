@@ -2,15 +2,13 @@
 //! simulated libraries.
 
 use super::Settings;
+use super::owners::Division;
 use crate::catalogue::{RequestId, VolumeQueue, Waiting};
-use crate::deliver::shown;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fmt;
+use std::collections::{BTreeMap, HashSet};
 use tapewise_model::Micros;
 use tapewise_sim::library::MountCost;
 use tapewise_sim::mounts::{
-    self, Choice, FreeDrive, KindId, MediumId, MountRules, MountSettings, Owner, OwnerId, Reason,
-    Shares, Situation,
+    self, Choice, Elsewhere, FreeDrive, KindId, MediumId, MountSettings, Owner, Reason, Situation,
 };
 
 /// A robot's way to a drive, and back, where costs of mounts are compared. It is the same for all volumes, so little
@@ -19,7 +17,7 @@ pub(crate) const ROBOT_S: [f64; 2] = [10.0, 10.0];
 
 /// Chooses volumes for the drives of a profile.
 pub(crate) struct Chooser<'a> {
-    settings: &'a MountSettings,
+    pub(super) settings: &'a MountSettings,
     /// What a mount costs; none where the profile has no locate-time model. All volumes cost the same then.
     cost: Option<MountCost>,
     /// Bytes of tape that a byte stands for.
@@ -55,54 +53,6 @@ pub(crate) struct Next {
     pub reason: Reason,
 }
 
-/// What an owner has of the drives, and what waits for more.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OwnerShare {
-    /// A user, in an activity.
-    pub owner: Owner,
-    /// Drives that work for the owner.
-    pub drives: usize,
-    /// Drives that are due, beside the others who wait or are served.
-    pub due: f64,
-    /// Recalls in the queue.
-    pub waiting: usize,
-    /// What holds some of them back, and how many.
-    pub held: Vec<(Hold, usize)>,
-}
-
-/// A limit that is reached.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hold {
-    /// As many drives work for the user as one user is given.
-    User {
-        /// How many.
-        drives: usize,
-    },
-    /// As many recalls to a directory have been begun as may be.
-    Destination {
-        /// The directory.
-        place: Vec<u8>,
-        /// How many.
-        begun: u64,
-    },
-}
-
-impl fmt::Display for Hold {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Hold::User { drives: 1 } => write!(f, "1 drive works for this user, and no more may"),
-            Hold::User { drives } => {
-                write!(f, "{drives} drives work for this user, and no more may")
-            }
-            Hold::Destination { place, begun } => write!(
-                f,
-                "drives have begun {begun} of the recalls to {}, and no more may be begun",
-                shown(place)
-            ),
-        }
-    }
-}
-
 impl<'a> Chooser<'a> {
     /// The chooser of an archive.
     pub fn new(settings: &'a Settings) -> Chooser<'a> {
@@ -115,26 +65,9 @@ impl<'a> Chooser<'a> {
 
     /// The volume to read next. Parts on several volumes are read in file order, and all of one copy.
     pub fn next(&self, volumes: Vec<VolumeQueue>, floor: &Floor<'_>) -> Option<Next> {
-        let readable = volumes.into_iter().filter_map(|mut queue| {
-            queue.waiting.retain(|waiting| {
-                let first = waiting.segments.first();
-                let come = (floor.come)(waiting.request, waiting.number);
-                let is_next = first.is_none_or(|segment| segment.file_offset == come);
-                is_next && self.destination_hold(waiting, floor).is_none()
-            });
-            (!queue.waiting.is_empty()).then_some(queue)
-        });
-        let volumes: Vec<VolumeQueue> = readable.collect();
+        let volumes = self.readable(volumes, floor);
         let division = self.division(&volumes, floor);
-        let seen = |(place, queue): (usize, &VolumeQueue)| {
-            let requests = queue.waiting.iter();
-            let requests = requests.map(|one| {
-                let owner = division.id(&one.owner);
-                (owner, number(one), micros(one.created_ns))
-            });
-            waiting(place, queue, floor).for_owners(&division.shares, requests)
-        };
-        let waiting: Vec<mounts::Waiting> = volumes.iter().enumerate().map(seen).collect();
+        let waiting = seen(&volumes, &division, floor);
         let drive = FreeDrive {
             drive: 0,
             kind: KindId(0),
@@ -170,72 +103,45 @@ impl<'a> Chooser<'a> {
         })
     }
 
-    /// What each owner has of the drives, and what waits for more.
-    pub fn shares(&self, volumes: &[VolumeQueue], floor: &Floor<'_>) -> Vec<OwnerShare> {
-        let division = self.division(volumes, floor);
-        let mut counted = HashSet::new();
-        let of_owner = |(owner, id): (&&Owner, OwnerId)| {
-            let standing = division.shares.standing(id);
-            let user = standing.is_at_limit.then(|| Hold::User {
-                drives: (division.shares).drives_of(division.rules.share(id).user),
-            });
-            let (drives, due) = division.shares.has_and_due(id);
-            let mut held = BTreeMap::new();
-            let mut waiting = 0;
-            let all = volumes.iter().flat_map(|queue| &queue.waiting);
-            for one in all.filter(|one| one.owner == **owner) {
-                if !counted.insert(one.request) {
-                    continue;
-                }
-                waiting += 1;
-                let hold = user.clone().or_else(|| self.destination_hold(one, floor));
-                if let Some(hold) = hold {
-                    *held.entry(hold).or_insert(0) += 1;
-                }
-            }
-            OwnerShare {
-                owner: (*owner).clone(),
-                drives,
-                due,
-                waiting,
-                held: held.into_iter().collect(),
-            }
-        };
-        let owners = division.owners.iter().zip((0..).map(OwnerId));
-        owners.map(of_owner).collect()
-    }
-
-    /// Who has how many drives.
-    fn division<'b>(&self, volumes: &'b [VolumeQueue], floor: &Floor<'b>) -> Division<'b> {
-        let all = || volumes.iter().flat_map(|queue| &queue.waiting);
-        let waiting = all().map(|one| &one.owner);
-        let owners: BTreeSet<&Owner> = waiting.chain(floor.at_work).collect();
-        let rules = self.settings.rules(owners.iter().copied());
-        let mut division = Division {
-            shares: Shares::of(floor.drives, &rules),
-            owners: owners.into_iter().collect(),
+    /// The volume for which a drive ends its mount, of which it has not read `rest` yet.
+    pub fn cuts(
+        &self,
+        rest: &VolumeQueue,
+        volumes: Vec<VolumeQueue>,
+        floor: &Floor<'_>,
+    ) -> Option<String> {
+        let volumes = self.readable(volumes, floor);
+        let division = self.division(&volumes, floor);
+        let rules = &division.rules;
+        let mut elsewhere = seen(&volumes, &division, floor);
+        elsewhere.retain(|one| !division.shares.standing(one.owner).is_at_limit);
+        let now = micros(floor.now_ns);
+        let left = waiting(0, rest, floor);
+        let waits = Elsewhere {
+            waiting: elsewhere.iter().copied(),
+            soon_empty: 0,
             rules,
         };
-        for one in all() {
-            let id = division.id(&one.owner);
-            division.shares.waits(id, division.rules.share(id));
+        if !mounts::cuts(self.settings.policy, now, &left, waits) {
+            return None;
         }
-        for owner in floor.at_work {
-            let id = division.id(owner);
-            division.shares.works(id, division.rules.share(id));
-        }
-        division
+        let overdue = elsewhere.iter().filter(|one| one.is_overdue(now, rules));
+        let oldest = overdue.min_by_key(|one| one.oldest)?;
+        Some(volumes[oldest.cartridge as usize].label.clone())
     }
 
-    /// Why the directory that a recall goes to takes no more. What was begun on another volume goes on.
-    fn destination_hold(&self, waiting: &Waiting, floor: &Floor<'_>) -> Option<Hold> {
-        let most = self.settings.recalls_per_destination?;
-        let place = waiting.place.as_ref().filter(|_| !waiting.has_begun())?;
-        let begun = floor.begun.get(place).copied().unwrap_or(0);
-        (begun >= u64::from(most)).then(|| Hold::Destination {
-            place: place.clone(),
-            begun,
-        })
+    /// What can be read now of what waits for volumes.
+    fn readable(&self, volumes: Vec<VolumeQueue>, floor: &Floor<'_>) -> Vec<VolumeQueue> {
+        let readable = volumes.into_iter().filter_map(|mut queue| {
+            queue.waiting.retain(|waiting| {
+                let first = waiting.segments.first();
+                let come = (floor.come)(waiting.request, waiting.number);
+                let is_next = first.is_none_or(|segment| segment.file_offset == come);
+                is_next && self.destination_hold(waiting, floor).is_none()
+            });
+            (!queue.waiting.is_empty()).then_some(queue)
+        });
+        readable.collect()
     }
 
     /// Takes as many recalls as one mount reads, and as each directory takes.
@@ -253,11 +159,14 @@ impl<'a> Chooser<'a> {
         waiting.truncate(self.settings.most_per_mount as usize);
     }
 
+    /// What one mount costs: what it does not read costs nothing yet.
     fn cost(&self, waiting: &mounts::Waiting, drive: &FreeDrive) -> Micros {
-        let (requests, size_mb) = (waiting.requests, waiting.size_mb * self.byte_scale);
         let Some(cost) = &self.cost else {
             return Micros(1);
         };
+        let requests = waiting.requests.min(self.settings.most_per_mount);
+        let read = f64::from(requests) / f64::from(waiting.requests.max(1));
+        let size_mb = waiting.size_mb * read * self.byte_scale;
         match waiting.here {
             Some(_) => cost.goes_on(requests, size_mb),
             None => cost.cost(requests, size_mb, drive.loaded),
@@ -265,26 +174,20 @@ impl<'a> Chooser<'a> {
     }
 }
 
-/// The drives, divided among those who ask.
-struct Division<'a> {
-    /// In order: the number of each is its place.
-    owners: Vec<&'a Owner>,
-    rules: MountRules,
-    shares: Shares,
-}
-
-impl Division<'_> {
-    fn id(&self, owner: &Owner) -> OwnerId {
-        OwnerId(self.owners.partition_point(|&other| other < owner) as u32)
-    }
-}
-
-impl Waiting {
-    /// Whether the part before this one has been read: of another volume, for the same recall.
-    fn has_begun(&self) -> bool {
-        let first = self.segments.first();
-        first.is_some_and(|segment| segment.file_offset > 0)
-    }
+/// What waits for volumes, as their owners' shares let it be seen.
+fn seen(
+    volumes: &[VolumeQueue],
+    division: &Division<'_>,
+    floor: &Floor<'_>,
+) -> Vec<mounts::Waiting> {
+    let seen = |(place, queue): (usize, &VolumeQueue)| {
+        let requests = queue.waiting.iter().map(|one| {
+            let owner = division.id(&one.owner);
+            (owner, number(one), micros(one.created_ns))
+        });
+        waiting(place, queue, floor).for_owners(&division.shares, requests)
+    };
+    volumes.iter().enumerate().map(seen).collect()
 }
 
 /// What waits for a volume.
@@ -315,6 +218,7 @@ fn micros(ns: i64) -> Micros {
 mod tests {
     use super::*;
     use crate::catalogue::{FileId, VolumeId};
+    use crate::mover::{Hold, OwnerShare};
     use crate::record::Segment;
     use tapewise_model::profile;
     use tapewise_sim::mounts::{MountPolicy, Why};
@@ -337,6 +241,7 @@ mod tests {
             place: None,
             deadline_ns: None,
             created_ns: minute * 60_000_000_000,
+            file_bytes: 1_000_000,
             zstd_bytes: None,
             segments: vec![Segment {
                 partition: 0,
@@ -621,5 +526,61 @@ mod tests {
         let next = ask(mounts, &volumes, "", &[]).expect("one");
         let order: Vec<i64> = next.queue.waiting.iter().map(|one| one.request.0).collect();
         assert_eq!(order, [2, 3]);
+    }
+
+    #[test]
+    fn what_a_mount_does_not_read_costs_nothing_yet() {
+        let mut volumes = [
+            queue("A", &[(1, "ann", 1); 10]),
+            queue("B", &[(20, "ann", 1), (21, "ann", 1)]),
+        ];
+        for (one, id) in volumes[0].waiting.iter_mut().zip(1..) {
+            one.request = RequestId(id);
+            // Five minutes of reading.
+            one.segments[0].bytes = 100_000_000_000;
+        }
+        let next = |most_per_mount| {
+            let mounts = MountSettings {
+                most_per_mount,
+                ..MountSettings::default()
+            };
+            ask(mounts, &volumes, "", &[]).expect("one").queue.label
+        };
+        assert_eq!([next(10), next(1)], ["B", "A"]);
+    }
+
+    #[test]
+    fn a_mount_is_cut_for_what_is_overdue_elsewhere_unless_the_rest_is_too() {
+        let mounts = MountSettings {
+            overdue_s: 1200.0,
+            drives_per_user: Some(1),
+            ..MountSettings::default()
+        };
+        let cuts = |policy, rest: i64, elsewhere: &[(i64, &str, i64)]| {
+            let settings = with(MountSettings {
+                policy,
+                ..mounts.clone()
+            });
+            let (at_work, here) = ([owner("ann")], HashSet::new());
+            // Another drive works for ann.
+            let volumes = vec![
+                queue("B", &[(8, "bob", 25)]),
+                queue("C", elsewhere),
+                queue("D", &[(9, "bob", 9)]),
+            ];
+            let rest = queue("A", &[(1, "ann", rest), (2, "ann", 29)]);
+            Chooser::new(&settings).cuts(&rest, volumes, &floor(&at_work, &here))
+        };
+        use MountPolicy::{Ahead, Index};
+        let bob = [(5, "bob", 5)];
+        assert_eq!(cuts(Ahead, 11, &bob).as_deref(), Some("C"));
+        assert_eq!(cuts(Ahead, 10, &bob), None, "the rest is overdue");
+        assert_eq!(cuts(Index, 11, &bob), None);
+        let ann = [(5, "ann", 5)];
+        assert_eq!(
+            cuts(Ahead, 11, &ann).as_deref(),
+            Some("D"),
+            "ann is at the limit"
+        );
     }
 }

@@ -1,19 +1,24 @@
 //! Recalls on all drives at once: a drive that is free takes the volume that is wanted most.
 //!
-//! What is asked for meanwhile is seen each time a drive is free. What a drive reads is claimed before
-//! its cartridge moves, so that no other drive reads another copy of it.
+//! What is asked for meanwhile is seen each time a drive is free, and for the cartridge in it between two
+//! reads ([`meanwhile`]). What a drive reads is claimed before its cartridge moves, so that no other drive
+//! reads another copy of it.
+
+mod at_hand;
+mod meanwhile;
+
+pub(super) use meanwhile::Meanwhile;
 
 use super::busy::{Busy, OwnMount};
 use super::choice::{Chooser, Floor, Next};
 use super::doubts::{Doubts, reads};
-use super::hand_over::{Full, Recalled, set_aside_what_lacks_room};
-use super::lessee::{Denied, Leased, Lessee, admission};
+use super::full::Full;
+use super::hand_over::Recalled;
+use super::lessee::{Denied, Leased, admission};
 use super::recall::{Deliverer, Parts, Shared};
 use super::session::DriveContext;
 use super::{MoveError, Mover};
-use crate::catalogue::{
-    Answer, Cause, CopyState, Failure, RecallQueue, RequestId, VolumeQueue, Waiting,
-};
+use crate::catalogue::{CopyState, RequestId, RequestState, VolumeQueue, Waiting};
 use crate::record::Segment;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
@@ -32,6 +37,8 @@ pub(super) struct Recalling<'a> {
     chooser: Chooser<'a>,
     /// Drives of the archive.
     drives: usize,
+    /// Those that were not set aside when the recall began.
+    usable: usize,
     parts: Mutex<Parts>,
     full: Full,
     doubts: Doubts,
@@ -53,6 +60,8 @@ struct State {
     unavailable: HashSet<String>,
     /// Labels of volumes that others have, and when they were asked for.
     denied: HashMap<String, i64>,
+    /// Labels of volumes for which a mount was cut short, and which have not been read since.
+    cut_for: HashSet<String>,
     /// Why nothing more is begun.
     ended: Option<MoveError>,
 }
@@ -63,6 +72,8 @@ struct Claimed {
     queue: VolumeQueue,
     /// Whom it is read for.
     owner: Owner,
+    /// When it was begun with.
+    started_ns: i64,
     /// The lease, where others read volumes of the same archive.
     leased: Option<Leased>,
 }
@@ -84,12 +95,25 @@ impl Mover<'_> {
     /// [`MoveError`]; what was started and not answered is queued again. A destination that is full is none:
     /// see [`Recalled::full`]. What others have or read is none either, where they do.
     pub fn recall(&mut self) -> Result<Recalled, MoveError> {
+        let mut done = Recalled::default();
+        self.recall_into(&mut done)?;
+        Ok(done)
+    }
+
+    /// The same; what was done before an error is told too.
+    ///
+    /// # Errors
+    /// As [`Mover::recall`].
+    pub fn recall_into(&mut self, done: &mut Recalled) -> Result<(), MoveError> {
         let places = self.pool.volumes().into_iter();
         let places = places.filter(|(_, place)| !matches!(place, Whereabouts::Missing(_)));
         let recalling = Recalling {
             with: self.with(),
             chooser: Chooser::new(self.settings),
             drives: self.pool.drives(),
+            usable: (self.pool.status().iter())
+                .filter(|drive| drive.set_aside.is_none())
+                .count(),
             parts: Mutex::default(),
             full: Full::default(),
             doubts: Doubts::default(),
@@ -107,25 +131,22 @@ impl Mover<'_> {
             // No other drive could take what was doubtful: one that has read it decides.
             self.pool.work_off(&recalling, self.log, self.stop);
         }
-        recalling.decide_the_rest()?;
+        let decided = recalling.decide_the_rest();
         let left = recalling.left();
-        let full = recalling.full.into_vec();
-        let State {
-            mut done, ended, ..
-        } = recalling
-            .state
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = ended {
+        done.full = recalling.full.into_vec();
+        let state = recalling.state.into_inner();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        done.add(state.done);
+        if let Some(error) = state.ended {
             self.catalogue.requeue_started()?;
             return Err(error);
         }
-        done.full = full;
+        decided?;
         if self.lessee.is_some() {
-            return Ok(done);
+            return Ok(());
         }
         match left? {
-            None => Ok(done),
+            None => Ok(()),
             Some(label) if self.stop.load(Ordering::Relaxed) => Err(MoveError::Run {
                 label,
                 source: RunError::Interrupted,
@@ -140,87 +161,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Recalling<'_> {
-    /// Delivers what is at hand, and answers what cannot be served.
-    fn deliver_at_hand(&self, done: &mut Recalled) -> Result<(), MoveError> {
-        let queue = self.with.catalogue.recall_queue()?;
-        let Some(lessee) = self.with.lessee else {
-            return self.hand_over(self.with, &queue, done);
-        };
-        if queue.at_hand.is_empty() && queue.stranded.is_empty() {
-            return Ok(());
-        }
-        let Ok(desk) = lessee.desk()? else {
-            return Ok(());
-        };
-        let delivered = self.deliver_as(lessee, &desk, queue, done);
-        if delivered.is_err() {
-            lessee.leave_desk();
-        }
-        delivered
-    }
-
-    /// Delivers what is at hand, as far as no other mover does.
-    fn deliver_as(
-        &self,
-        lessee: &Lessee,
-        desk: &Leased,
-        mut queue: RecallQueue,
-        done: &mut Recalled,
-    ) -> Result<(), MoveError> {
-        let all = queue.at_hand.iter().chain(&queue.stranded);
-        let all: Vec<RequestId> = all.map(|(request, _)| *request).collect();
-        let ours: HashSet<RequestId> = lessee.take(desk, &all)?.into_iter().collect();
-        for list in [&mut queue.at_hand, &mut queue.stranded] {
-            list.retain(|(request, _)| ours.contains(request));
-        }
-        let with = self.with.under(desk);
-        self.hand_over(with, &queue, done)?;
-        // What goes where nothing fits waits again.
-        for request in ours {
-            if with.catalogue.request(request)?.done_ns.is_none() {
-                with.requeue(request)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn hand_over(
-        &self,
-        with: DriveContext<'_>,
-        queue: &RecallQueue,
-        done: &mut Recalled,
-    ) -> Result<(), MoveError> {
-        for &(request, file) in &queue.at_hand {
-            with.deliver_at_hand(request, file, &self.full, done)?;
-        }
-        for &(request, _) in &queue.stranded {
-            let failure = Failure::new(Cause::NoCopy, "no copy of the file is whole");
-            let answer = Answer::Failed(failure.clone());
-            if with.answer(request, &answer)? {
-                done.failed.push((request, failure));
-            }
-        }
-        Ok(())
-    }
-
-    /// What waits for volumes, without what goes to destinations that are full.
+    /// What waits for volumes, and has room where it is to go.
     fn volumes(&self) -> Result<Vec<VolumeQueue>, MoveError> {
         let mut volumes = self.with.catalogue.recall_queue()?.volumes;
         if let Some(within_reach) = &self.within_reach {
             volumes.retain(|queue| within_reach.contains(&queue.label));
         }
-        if self.full.is_empty() {
-            return Ok(volumes);
-        }
-        for queue in &mut volumes {
-            let mut kept = Vec::with_capacity(queue.waiting.len());
-            for waiting in std::mem::take(&mut queue.waiting) {
-                if !self.full.stops(self.with.catalogue, waiting.request)? {
-                    kept.push(waiting);
-                }
-            }
-            queue.waiting = kept;
-        }
+        let too_long = self.with.cache.too_long_for_now(self.with.now())?;
+        self.full.keep_what_has_room(&mut volumes, &too_long);
         Ok(volumes)
     }
 
@@ -245,6 +193,18 @@ impl Recalling<'_> {
         Ok(volumes)
     }
 
+    /// What waits for volumes that nobody else has.
+    fn open_to(&self, state: &State) -> Result<Vec<VolumeQueue>, MoveError> {
+        let mut volumes = self.available(&state.unavailable)?;
+        let long_ago = self.with.now().saturating_sub(DENIED_NS);
+        let is_denied = |queue: &VolumeQueue| {
+            let asked_ns = state.denied.get(&queue.label);
+            asked_ns.is_some_and(|asked_ns| *asked_ns > long_ago)
+        };
+        volumes.retain(|queue| !is_denied(queue));
+        Ok(volumes)
+    }
+
     /// Claims the volume that is wanted most of those that fit.
     fn claim(
         &self,
@@ -253,10 +213,7 @@ impl Recalling<'_> {
     ) -> Result<Option<String>, MoveError> {
         loop {
             let mut here = HashSet::new();
-            let mut volumes = self.available(&state.unavailable)?;
-            let long_ago = self.with.now().saturating_sub(DENIED_NS);
-            state.denied.retain(|_, asked_ns| *asked_ns > long_ago);
-            volumes.retain(|queue| !state.denied.contains_key(&queue.label));
+            let mut volumes = self.open_to(state)?;
             volumes.retain(|queue| {
                 let fit = fits(&queue.label);
                 if fit == Fit::Here {
@@ -264,24 +221,17 @@ impl Recalling<'_> {
                 }
                 fit != Fit::Not
             });
-            let too_long = self.with.cache.too_long_for_now(self.with.now())?;
-            for (label, why) in set_aside_what_lacks_room(&mut volumes, &too_long) {
-                state.unavailable.insert(label.clone());
-                state.done.unavailable.push((label, why));
-            }
             let own = state.claimed.values().map(Claimed::mount);
             let busy = Busy::of(&self.with, self.drives, &own.collect::<Vec<_>>())?;
             let Some(next) = self.choose(volumes, &here, &busy) else {
                 return Ok(None);
             };
             let label = next.queue.label.clone();
+            let (catalogue, started_ns) = (self.with.catalogue, self.with.now());
             let started = match self.with.lessee {
                 // Begun with when the drive has its lease.
                 Some(_) => Ok(()),
-                None => self
-                    .with
-                    .catalogue
-                    .start(&requests(&next.queue), self.with.now()),
+                None => catalogue.start(&requests(&next.queue.waiting), started_ns),
             };
             match started {
                 // Somebody withdrew one of them since we looked: look again.
@@ -291,6 +241,7 @@ impl Recalling<'_> {
                     let claimed = Claimed {
                         queue: next.queue,
                         owner: next.owner,
+                        started_ns,
                         leased: None,
                     };
                     state.claimed.insert(label.clone(), claimed);
@@ -307,16 +258,25 @@ impl Recalling<'_> {
         here: &HashSet<String>,
         busy: &Busy,
     ) -> Option<Next> {
+        self.ask(here, busy, |floor| self.chooser.next(volumes, floor))
+    }
+
+    /// Asks the chooser, for a drive that has `here` in it.
+    fn ask<T>(
+        &self,
+        here: &HashSet<String>,
+        busy: &Busy,
+        question: impl FnOnce(&Floor<'_>) -> T,
+    ) -> T {
         let parts = lock(&self.parts);
-        let floor = Floor {
+        question(&Floor {
             now_ns: self.with.now(),
             drives: busy.drives,
             here,
             at_work: &busy.at_work,
             begun: &busy.begun,
             come: &|request, number| parts.come(request, number),
-        };
-        self.chooser.next(volumes, &floor)
+        })
     }
 
     /// A volume that still waits after all drives have ended.
@@ -339,12 +299,17 @@ impl Recalling<'_> {
         log: &mut dyn Log,
         done: &mut Recalled,
     ) -> Result<bool, MoveError> {
-        let again = self.read_once(claimed, &claimed.queue.waiting, drive, log, done)?;
-        done.mounts += 1;
+        let mut meanwhile = Meanwhile::of(self, claimed);
+        let all = claimed.queue.waiting.clone();
+        let again = self.read_once(claimed, all, &mut meanwhile, drive, log, done);
+        // Another cartridge than the one that was asked for is mounted, and not read.
+        let is_other = |error: &MoveError| error.other_cartridge().is_some();
+        done.mounts += u64::from(!again.as_ref().is_err_and(is_other));
+        let again = again?;
         if again.is_empty() {
             return Ok(false);
         }
-        let again = self.read_once(claimed, &again, drive, log, done)?;
+        let again = self.read_once(claimed, again, &mut meanwhile, drive, log, done)?;
         Ok(!again.is_empty())
     }
 
@@ -352,7 +317,8 @@ impl Recalling<'_> {
     fn read_once(
         &self,
         claimed: &Claimed,
-        waiting: &[Waiting],
+        waiting: Vec<Waiting>,
+        meanwhile: &mut Meanwhile<'_>,
         drive: &mut TapeDrive,
         log: &mut dyn Log,
         done: &mut Recalled,
@@ -364,32 +330,31 @@ impl Recalling<'_> {
         };
         let record = with.catalogue.volume(queue.volume)?;
         let wants: Vec<Vec<Segment>> = waiting.iter().map(|one| one.segments.clone()).collect();
-        let name = |want: usize| waiting[want].request.0.to_string();
+        let asked = Mutex::new(requests(&waiting));
+        let name = |want: usize| lock(&asked)[want].0.to_string();
         let shared = Shared {
             parts: &self.parts,
             full: &self.full,
             doubts: &self.doubts,
             reads: self.reads,
         };
-        let mut receiver = Deliverer::new(with, waiting, shared, done);
+        let mut receiver = Deliverer::new(with, waiting, &asked, meanwhile, shared, done);
         let wants = (wants.as_slice(), usize::MAX);
         let read = with.read_mounted(&record, drive, log, wants, &name, &mut receiver);
         let settled = receiver.name_the_rest();
-        let doubtful = receiver.doubtful();
+        let again = receiver.doubtful();
         let read = read?;
         settled.map_err(|error| MoveError::Run {
             label: queue.label.clone(),
             source: RunError::Sink(std::io::Error::other(error)),
         })?;
+        for &want in &read.outcome.left {
+            with.requeue(lock(&asked)[want])?;
+        }
         done.learned += read.outcome.learned as u64;
         let map_source = read.map_source.to_string();
         done.positions.push((queue.label.clone(), map_source));
-        let mut again: Vec<usize> = doubtful.into_iter().collect();
-        again.sort_unstable();
-        Ok(again
-            .into_iter()
-            .map(|want| waiting[want].clone())
-            .collect())
+        Ok(again)
     }
 
     /// Copies that were read wrongly and not again, because their files came from elsewhere, are lost.
@@ -416,8 +381,9 @@ impl Recalling<'_> {
             (None, Some(_)) => return Ok(()),
             (None, None) => self.with,
         };
-        for request in requests(&queue) {
-            if with.catalogue.request(request)?.done_ns.is_none() {
+        for request in requests(&queue.waiting) {
+            // What was put back before its end waits already.
+            if with.catalogue.request(request)?.state == RequestState::Started {
                 match with.requeue(request) {
                     // They wait again already.
                     Err(error) if error.is_lease_lost() => return Ok(()),
@@ -457,8 +423,8 @@ impl Recalling<'_> {
         let Some(claimed) = state.claimed.get_mut(volume) else {
             return Ok(Admission::NotNow);
         };
-        let ours = lessee.take(&leased, &requests(&claimed.queue))?;
         let waiting = &mut claimed.queue.waiting;
+        let ours = lessee.take(&leased, &requests(waiting))?;
         waiting.retain(|one| ours.contains(&one.request));
         let is_empty = waiting.is_empty();
         claimed.leased = Some(leased);
@@ -530,7 +496,12 @@ impl Work for Recalling<'_> {
         drive: &mut TapeDrive,
         log: &mut dyn Log,
     ) -> Result<(), Trouble> {
-        let Some(claimed) = lock(&self.state).claimed.get(volume).cloned() else {
+        let claimed = {
+            let mut state = lock(&self.state);
+            state.cut_for.remove(volume);
+            state.claimed.get(volume).cloned()
+        };
+        let Some(claimed) = claimed else {
             return Ok(());
         };
         let mut done = Recalled::default();
@@ -594,10 +565,6 @@ impl Work for Recalling<'_> {
     }
 }
 
-fn requests(queue: &VolumeQueue) -> Vec<RequestId> {
-    queue
-        .waiting
-        .iter()
-        .map(|waiting| waiting.request)
-        .collect()
+fn requests(waiting: &[Waiting]) -> Vec<RequestId> {
+    waiting.iter().map(|one| one.request).collect()
 }

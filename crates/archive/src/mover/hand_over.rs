@@ -1,18 +1,14 @@
-//! What needs no tape: files of the cache, and empty ones, are delivered; and which destinations take no more.
+//! What needs no tape: files of the cache, and empty ones, are delivered.
 
+use super::full::{Full, FullPlace};
 use super::place::{Place, Underway};
 use super::session::DriveContext;
 use super::{MoveError, Settings};
-use crate::cache::DiskFile;
-use crate::catalogue::{
-    Answer, Catalogue, CatalogueError, Cause, Failure, FileId, RequestId, VolumeQueue, Waiting,
-};
-use crate::deliver::{DeliverError, Expected, InnerPath, Metadata};
+use crate::cache::{CacheError, DiskFile};
+use crate::catalogue::{Answer, Cause, Failure, FileId, RequestId};
+use crate::deliver::{DeliverError, Expected, InnerPath};
 use crate::record::File;
-use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
-use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What recalls did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,10 +26,14 @@ pub struct Recalled {
     /// Volumes that could not be read as a whole, and why; what waits for them and has no other copy
     /// stays in the queue.
     pub unavailable: Vec<(String, String)>,
-    /// Destinations that are full, or buckets that cannot be used, and why; what is to go there stays in the queue.
-    pub full: Vec<(Vec<u8>, String)>,
+    /// Destinations that are full, the cache among them, and buckets that cannot be used.
+    pub full: Vec<FullPlace>,
     /// Volumes read, each time counted.
     pub mounts: u64,
+    /// Requests that were asked for while their volume was being read, and were read with it.
+    pub joined: u64,
+    /// Times that a volume was left before all was read, for another one that must not wait.
+    pub cut: u64,
     /// Labels of the volumes read, each with where the positions of its blocks came from.
     pub positions: Vec<(String, String)>,
     /// Places learned from the drives.
@@ -51,6 +51,8 @@ impl Recalled {
         self.unavailable.extend(other.unavailable);
         self.full.extend(other.full);
         self.mounts += other.mounts;
+        self.joined += other.joined;
+        self.cut += other.cut;
         self.positions.extend(other.positions);
         self.learned += other.learned;
     }
@@ -68,7 +70,8 @@ impl DriveContext<'_> {
     ) -> Result<(), MoveError> {
         let now_ns = self.now();
         let place = self.catalogue.request(request)?.place;
-        if full.has(place.as_deref()) {
+        // What the cache has already needs no room there.
+        if place.is_some() && full.has(place.as_deref()) {
             return Ok(());
         }
         let entry = self.catalogue.file(file)?;
@@ -76,9 +79,7 @@ impl DriveContext<'_> {
             Some(place) => self.hand_over(file, &entry.file, place, now_ns),
             None if entry.cached.is_none() => {
                 // An empty file: it needs no tape, but a place.
-                let arrived = self.cache.reserve(0, now_ns)?.create()?.finish()?;
-                self.cache.stage(self.catalogue, arrived, file, now_ns)?;
-                Ok(Handed::Over { verified: true })
+                self.stage_empty(file, now_ns)
             }
             None => Ok(Handed::Over { verified: true }),
         };
@@ -99,6 +100,10 @@ impl DriveContext<'_> {
                 full.note(place, &error);
                 Ok(())
             }
+            Err(MoveError::Cache(error @ CacheError::Full { .. })) => {
+                full.note(place, &error);
+                Ok(())
+            }
             Err(error) if error.is_of_a_file() => {
                 let failure = Failure::new(Cause::Destination, error.to_string());
                 if self.answer(request, &Answer::Failed(failure.clone()))? {
@@ -108,6 +113,12 @@ impl DriveContext<'_> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    fn stage_empty(&self, file: FileId, now_ns: i64) -> Result<Handed, MoveError> {
+        let arrived = self.cache.reserve(0, now_ns)?.create()?.finish()?;
+        self.cache.stage(self.catalogue, arrived, file, now_ns)?;
+        Ok(Handed::Over { verified: true })
     }
 
     /// Delivers a file of the cache, or an empty one, unless it is there already. One that is damaged on disk, or
@@ -215,18 +226,11 @@ pub(super) struct Target {
 
 impl Target {
     pub fn new(place: &[u8], file: &File, settings: &Settings) -> Result<Target, MoveError> {
+        let place = Place::open(place, &settings.buckets)?;
         Ok(Target {
-            place: Place::open(place, settings)?,
+            place: place.watched_by(settings.watch.clone()),
             path: InnerPath::new(&file.path).map_err(crate::deliver::DeliverError::from)?,
-            expected: Expected {
-                sums: file.sums.clone(),
-                metadata: Metadata {
-                    modified_ns: Some(file.modified_ns),
-                    mode: Some(file.mode),
-                    ..Metadata::default()
-                },
-                ..Expected::of(file.bytes)
-            },
+            expected: Expected::of_file(file),
         })
     }
 
@@ -234,72 +238,4 @@ impl Target {
     pub fn begin(self) -> Result<Option<Underway>, DeliverError> {
         self.place.begin(&self.path, self.expected)
     }
-}
-
-/// Destinations that take no file for now, and what they said.
-#[derive(Default)]
-pub(super) struct Full(Mutex<BTreeMap<Vec<u8>, String>>);
-
-impl Full {
-    fn places(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn note(&self, place: Option<Vec<u8>>, error: &DeliverError) {
-        let why = || error.to_string();
-        self.places()
-            .entry(place.unwrap_or_default())
-            .or_insert_with(why);
-    }
-
-    /// Whether a request's destination is one of them. The cache is none.
-    pub fn has(&self, place: Option<&[u8]>) -> bool {
-        place.is_some_and(|place| self.places().contains_key(place))
-    }
-
-    /// Whether there is one.
-    pub fn is_empty(&self) -> bool {
-        self.places().is_empty()
-    }
-
-    /// Whether a request has to wait for room.
-    pub fn stops(
-        &self,
-        catalogue: &dyn Catalogue,
-        request: RequestId,
-    ) -> Result<bool, CatalogueError> {
-        Ok(!self.is_empty() && self.has(catalogue.request(request)?.place.as_deref()))
-    }
-
-    pub fn into_vec(self) -> Vec<(Vec<u8>, String)> {
-        let places = self.0.into_inner();
-        let places = places.unwrap_or_else(PoisonError::into_inner);
-        places.into_iter().collect()
-    }
-}
-
-/// Takes out the volumes that are not worth a mount, with the reason: all that waits for them goes into the cache, which
-/// has to keep so much that not even the smallest file finds room.
-pub(super) fn set_aside_what_lacks_room(
-    volumes: &mut Vec<VolumeQueue>,
-    too_long: &Range<u64>,
-) -> Vec<(String, String)> {
-    let bytes = |one: &Waiting| one.segments.iter().map(|segment| segment.bytes).sum();
-    let into_cache = |one: &Waiting| -> Option<u64> { one.place.is_none().then(|| bytes(one)) };
-    let mut set_aside = Vec::new();
-    volumes.retain(|queue| {
-        // None where something goes elsewhere.
-        let all: Option<Vec<u64>> = queue.waiting.iter().map(into_cache).collect();
-        let smallest = all.and_then(|all| all.into_iter().min());
-        let Some(smallest) = smallest.filter(|bytes| too_long.contains(bytes)) else {
-            return true;
-        };
-        let why = format!(
-            "the cache is full of files that it has to keep: {} bytes of room, and {smallest} in the smallest file that waits",
-            too_long.start - 1
-        );
-        set_aside.push((queue.label.clone(), why));
-        false
-    });
-    set_aside
 }

@@ -8,14 +8,16 @@
 use super::MoveError;
 use super::arriving::{Arrived, Arriving};
 use super::doubts::{Doubts, Next};
-use super::hand_over::{Full, Recalled, Target};
+use super::drives::Meanwhile;
+use super::full::Full;
+use super::hand_over::{Recalled, Target};
 use super::place::Underway;
 use super::session::DriveContext;
 use crate::cache::CacheError;
 use crate::catalogue::{Answer, Cause, CopyState, Failure, RequestId, RequestState, Waiting};
 use crate::deliver::{DeliverError, Delivered};
 use crate::finishing::Finishing;
-use crate::read::{Lost, Receiver};
+use crate::read::{Change, Lost, Receiver};
 use crate::record::File;
 use std::collections::{HashMap, HashSet};
 use std::io::Error;
@@ -62,9 +64,12 @@ impl Parts {
 }
 
 /// Takes what a volume gives.
-pub(super) struct Deliverer<'a> {
+pub(super) struct Deliverer<'a, 'm> {
     with: DriveContext<'a>,
-    waiting: &'a [Waiting],
+    waiting: Vec<Waiting>,
+    /// The requests of these, which name reads in the log.
+    asked: &'a Mutex<Vec<RequestId>>,
+    meanwhile: &'a mut Meanwhile<'m>,
     /// What is on its way, by the number of the want, with what came of it from other volumes.
     open: HashMap<usize, Partial>,
     /// What was answered or queued again before its end: its bytes come all the same.
@@ -94,16 +99,20 @@ pub(super) struct Shared<'a> {
     pub reads: u32,
 }
 
-impl<'a> Deliverer<'a> {
+impl<'a, 'm> Deliverer<'a, 'm> {
     pub fn new(
         with: DriveContext<'a>,
-        waiting: &'a [Waiting],
+        waiting: Vec<Waiting>,
+        asked: &'a Mutex<Vec<RequestId>>,
+        meanwhile: &'a mut Meanwhile<'m>,
         shared: Shared<'a>,
         done: &'a mut Recalled,
-    ) -> Deliverer<'a> {
+    ) -> Deliverer<'a, 'm> {
         Deliverer {
             with,
             waiting,
+            asked,
+            meanwhile,
             open: HashMap::new(),
             settled: HashSet::new(),
             again: HashSet::new(),
@@ -117,8 +126,10 @@ impl<'a> Deliverer<'a> {
     }
 
     /// What is to be read again from this volume.
-    pub fn doubtful(self) -> HashSet<usize> {
-        self.doubtful
+    pub fn doubtful(self) -> Vec<Waiting> {
+        let waiting = self.waiting.into_iter().enumerate();
+        let doubtful = waiting.filter(|(want, _)| self.doubtful.contains(want));
+        doubtful.map(|(_, one)| one).collect()
     }
 
     fn parts(&self) -> MutexGuard<'a, Parts> {
@@ -137,7 +148,7 @@ impl<'a> Deliverer<'a> {
         let is_frame = waiting.zstd_bytes.is_some();
         let entry = self.with.catalogue.file(waiting.file)?;
         let file = entry.file;
-        let arriving = match self.with.catalogue.request(waiting.request)?.place {
+        let arriving = match &waiting.place {
             None if entry.cached.is_some() => None,
             None => Some(Arriving::into_cache(
                 self.with.cache,
@@ -145,7 +156,7 @@ impl<'a> Deliverer<'a> {
                 is_frame,
                 self.with.now(),
             )?),
-            Some(place) => match Target::new(&place, &file, self.with.settings)?.begin()? {
+            Some(place) => match Target::new(place, &file, self.with.settings)?.begin()? {
                 None => None,
                 Some(underway) => {
                     let arriving = Arriving::into_place(underway, is_frame);
@@ -298,22 +309,28 @@ impl<'a> Deliverer<'a> {
         Ok(())
     }
 
-    /// The destination does not take a file: the request fails. Where it takes no file for now the request waits,
-    /// and what goes elsewhere goes on; an error when nothing is left that does.
+    /// The destination does not take a file: the request fails, unless no file is taken there for now.
     fn refuse(&mut self, want: usize, error: DeliverError) -> Result<(), MoveError> {
-        if !error.is_of_destination() {
-            let failure = Failure::new(Cause::Destination, error.to_string());
-            return self.fail(want, failure);
+        if error.is_of_destination() {
+            return self.hold_back(want, error);
         }
-        let request = self.waiting[want].request;
-        let place = self.with.catalogue.request(request)?.place;
-        self.shared.full.note(place, &error);
+        let failure = Failure::new(Cause::Destination, error.to_string());
+        self.fail(want, failure)
+    }
+
+    /// Where a file is to go there is no room for now: the request waits, and what goes elsewhere goes on; an error when
+    /// nothing is left that does.
+    fn hold_back<E>(&mut self, want: usize, error: E) -> Result<(), MoveError>
+    where
+        E: std::fmt::Display + Into<MoveError>,
+    {
+        self.shared
+            .full
+            .note(self.waiting[want].place.clone(), &error);
         self.wait(want)?;
-        for waiting in self.waiting {
+        for waiting in &self.waiting {
             let request = self.with.catalogue.request(waiting.request)?;
-            if request.state == RequestState::Started
-                && !self.shared.full.has(request.place.as_deref())
-            {
+            if request.state == RequestState::Started && !self.shared.full.stops(waiting) {
                 return Ok(());
             }
         }
@@ -359,21 +376,52 @@ impl<'a> Deliverer<'a> {
     }
 }
 
-impl Receiver for Deliverer<'_> {
-    /// Not what somebody has cancelled since its cartridge was asked for.
+impl Receiver for Deliverer<'_, '_> {
+    /// Not what somebody has cancelled since its cartridge was asked for, and not what no room is left for.
     fn is_wanted(&mut self, want: usize) -> Result<bool, Error> {
         let request = self.waiting[want].request;
         let request = self.with.catalogue.request(request);
-        Ok(request.map_err(Error::other)?.state != RequestState::Cancelled)
+        if request.map_err(Error::other)?.state == RequestState::Cancelled {
+            return Ok(false);
+        }
+        let has_room = !self.shared.full.stops(&self.waiting[want]);
+        if !has_room && !self.settled.contains(&want) {
+            self.wait(want).map_err(Error::other)?;
+        }
+        Ok(has_room)
+    }
+
+    fn change(&mut self, left: &dyn Fn() -> Vec<usize>) -> Result<Change, Error> {
+        let waiting = &self.waiting;
+        let rest = || {
+            left()
+                .into_iter()
+                .map(|want| waiting[want].clone())
+                .collect()
+        };
+        if self.meanwhile.leaves(&rest).map_err(Error::other)? {
+            self.done.cut += 1;
+            return Ok(Change::Leave);
+        }
+        let joining = self.meanwhile.joins(&rest).map_err(Error::other)?;
+        if joining.is_empty() {
+            return Ok(Change::Nothing);
+        }
+        self.done.joined += joining.len() as u64;
+        let requests = joining.iter().map(|one| one.request);
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.extend(requests);
+        let segments = joining.iter().map(|one| one.segments.clone());
+        let more = segments.collect();
+        self.waiting.extend(joining);
+        Ok(Change::More(more))
     }
 
     fn begin(&mut self, want: usize) -> Result<(), Error> {
         if self.settled.contains(&want) || self.again.contains(&want) {
             return Ok(());
         }
-        let request = self.waiting[want].request;
-        let stopped = self.shared.full.stops(self.with.catalogue, request);
-        if stopped.map_err(Error::other)? {
+        if self.shared.full.stops(&self.waiting[want]) {
             self.open.remove(&want);
             return self.wait(want).map_err(Error::other);
         }
@@ -395,6 +443,9 @@ impl Receiver for Deliverer<'_> {
             Err(MoveError::Cache(error @ CacheError::TooLarge { .. })) => {
                 let failure = Failure::new(Cause::Destination, error.to_string());
                 return self.settle(want, |this| this.fail(want, failure));
+            }
+            Err(MoveError::Cache(error @ CacheError::Full { .. })) => {
+                return self.settle(want, |this| this.hold_back(want, error));
             }
             partial => partial.map_err(Error::other)?,
         };

@@ -5,7 +5,7 @@ use crate::cache::Cache;
 use crate::catalogue::{Answer, Catalogue, LOAD_COUNT, RequestId, VolumeId};
 use crate::ltfs::volume::{LtfsError, label_in_drive};
 use crate::read::{
-    Known, Lost, MapSource, MappedTape, NoMap, Outcome, Receiver, TapeRead, position,
+    Change, Known, Lost, MapSource, MappedTape, NoMap, Outcome, Receiver, TapeRead, position,
 };
 use crate::record::{Segment, Volume, VolumeFormat};
 use crate::volume::{VolumeError, read_label};
@@ -162,6 +162,8 @@ impl DriveContext<'_> {
             outcome
                 .lost
                 .extend(lost.map(|(want, why)| (first + want, why)));
+            let left = done.left.into_iter();
+            outcome.left.extend(left.map(|want| first + want));
             head = head_now(&recorder, &cartridge).unwrap_or(head);
         }
         Ok(VolumeRead {
@@ -225,6 +227,11 @@ struct Behind<'r> {
 impl Receiver for Behind<'_> {
     fn is_wanted(&mut self, want: usize) -> std::io::Result<bool> {
         self.receiver.is_wanted(self.first + want)
+    }
+
+    fn change(&mut self, left: &dyn Fn() -> Vec<usize>) -> std::io::Result<Change> {
+        let left = || left().iter().map(|want| self.first + want).collect();
+        self.receiver.change(&left)
     }
 
     fn begin(&mut self, want: usize) -> std::io::Result<()> {

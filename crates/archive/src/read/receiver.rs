@@ -1,5 +1,19 @@
 //! Who takes what is read, and why something that was wanted cannot be had.
 
+use crate::record::Segment;
+
+/// What changed since the last read of a tape.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// More is wanted of it, numbered on from what was wanted before: ordered together with what is still to be read.
+    More(Vec<Vec<Segment>>),
+    /// What is still to be read is left on the tape.
+    Leave,
+}
+
 /// Why something that was wanted cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
@@ -52,6 +66,14 @@ pub trait Receiver: Send {
     /// As for [`Receiver::begin`].
     fn is_wanted(&mut self, _want: usize) -> std::io::Result<bool> {
         Ok(true)
+    }
+
+    /// What changed: asked after every read, on the drive's thread. `left` gives what is still to be read.
+    ///
+    /// # Errors
+    /// As for [`Receiver::begin`].
+    fn change(&mut self, _left: &dyn Fn() -> Vec<usize>) -> std::io::Result<Change> {
+        Ok(Change::Nothing)
     }
 
     /// It begins, from its first byte, also where some of it came before.

@@ -7,7 +7,7 @@ use crate::archive::{Archive, Crew};
 use crate::error::{CliError, Exit};
 use crate::gather::{LOOK, gather};
 use crate::interrupt::{is_set, stop_on_interrupt};
-use crate::log::{self, About, LogFormat};
+use crate::log::{self, About};
 use crate::now::now_ns;
 use crate::output::say;
 use crate::socket::{bind, host_name, resolve};
@@ -21,8 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tapewise_archive::catalogue::Holder;
-use tapewise_archive::deliver::shown;
-use tapewise_archive::mover::{Denied, Leased, Lessee, Migrated, random_uuid};
+use tapewise_archive::mover::{Denied, Leased, Lessee, Migrated, Recalled, random_uuid};
 use tapewise_formats::event::Event;
 use tapewise_serve::{Doing, Work, listen, router_of_mover};
 
@@ -74,14 +73,8 @@ pub struct Mover {
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
-    /// Write what is printed on standard error as text, or as a JSON object a line for programs that collect logs.
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        default_value = "text",
-        conflicts_with = "progress"
-    )]
-    log_format: LogFormat,
+    #[command(flatten)]
+    log: log::Args,
 }
 
 /// What can be asked of all movers of an archive.
@@ -120,7 +113,7 @@ pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
         Some(What::Resume(what)) => return outage::resume(what),
         None => {}
     }
-    log::begin(args.log_format);
+    log::begin(args.log.log_format);
     let directory = args.archive.clone().unwrap_or_default();
     let archive = Archive::open(&directory)?;
     if archive.is_loaded_by_hand() && args.changers.is_empty() {
@@ -301,24 +294,24 @@ impl Moving<'_> {
             most_drives: self.args.most_drives.unwrap_or(usize::MAX),
         };
         let quiet = self.args.quiet;
+        let mut recalled = Recalled::default();
         let work = |mover: &mut tapewise_archive::mover::Mover<'_>| {
-            let recalled = mover.recall()?;
-            let migrated = if is_migrating {
-                mover.migrate(i64::MAX)?
-            } else {
-                Migrated::default()
-            };
-            Ok((recalled, migrated))
+            mover.recall_into(&mut recalled)?;
+            if is_migrating {
+                return mover.migrate(i64::MAX);
+            }
+            Ok(Migrated::default())
         };
         let watch = |event: &Event| self.watch.saw(event);
         self.watch.work.say(Doing::Recalling);
-        let (recalled, migrated) = self
+        let worked = self
             .archive
-            .with_crew(&cache, &crew, self.stop, quiet, &watch, work)?;
+            .with_crew(&cache, &crew, self.stop, quiet, &watch, work);
         self.watch.did(&recalled);
+        let migrated = worked?;
         self.tell(&migrated);
-        if let Some((place, why)) = recalled.full.first() {
-            return Err(CliError::failed(format!("{}: {why}", shown(place))));
+        if let Some(full) = recalled.full.first() {
+            return Err(CliError::failed(full));
         }
         if let Some((label, why)) = recalled.unavailable.first() {
             return Err(CliError::failed(format!("volume {label}: {why}")));

@@ -13,7 +13,7 @@ use crate::commands::page::PAGE;
 use crate::error::{CliError, Exit};
 use crate::gather::{LOOK, gather};
 use crate::interrupt::{is_set, stop_on_interrupt};
-use crate::log::{self, About, LogFormat};
+use crate::log::{self, About};
 use crate::now::now_ns;
 use crate::output::{print, say};
 use crate::socket::{bind, host_name, resolve};
@@ -30,9 +30,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tapewise_archive::deliver::shown;
 use tapewise_archive::forecast::Forecast;
-use tapewise_archive::mover::{Mover, OwnerShare};
+use tapewise_archive::mover::{Mover, OwnerShare, Recalled};
 use tapewise_archive::pull_list::Asking;
 use tapewise_formats::event::Event;
 use tapewise_serve::{
@@ -88,14 +87,8 @@ pub struct Serve {
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
-    /// Write what is printed on standard error as text, or as a JSON object a line for programs that collect logs.
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        default_value = "text",
-        conflicts_with = "progress"
-    )]
-    log_format: LogFormat,
+    #[command(flatten)]
+    log: log::Args,
 }
 
 /// How long a stage request is remembered after all of its files ended.
@@ -110,7 +103,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Runs the verb.
 pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
-    log::begin(args.log_format);
+    log::begin(args.log.log_format);
     if let Some(name) = &args.new_token {
         return new_token(args, name);
     }
@@ -350,17 +343,19 @@ impl Drives<'_> {
         self.work.say(Doing::Recalling);
         let watch = |event: &Event| self.watch.saw(event);
         let quiet = self.watch.quiet;
-        let recall = |mover: &mut Mover<'_>| mover.recall();
-        let did = self
+        let mut did = Recalled::default();
+        let recall = |mover: &mut Mover<'_>| mover.recall_into(&mut did);
+        let recalled = self
             .archive
-            .with_watched_mover(&cache, self.stop, quiet, &watch, recall)?;
+            .with_watched_mover(&cache, self.stop, quiet, &watch, recall);
         self.watch.did(&did);
+        recalled?;
         catalogue.settle_stages(REMEMBERED_NS, now_ns())?;
         if let Some((label, why)) = did.unavailable.first() {
             return Err(CliError::failed(format!("volume {label}: {why}")));
         }
         match did.full.first() {
-            Some((place, why)) => Err(CliError::failed(format!("{}: {why}", shown(place)))),
+            Some(full) => Err(CliError::failed(full)),
             None => Ok(true),
         }
     }

@@ -258,3 +258,28 @@ fn files_go_to_tape_and_come_back_and_the_catalogue_says_where_they_are() {
         missing.err
     );
 }
+
+#[test]
+fn what_is_at_the_destination_already_moves_no_tape() {
+    let desk = desk();
+    let files = make_files_of(&desk, "reel", 6, 4_000);
+    desk.done("store --archive A reel --quiet");
+    empty_cache(&desk);
+    desk.done("recall --archive A --to out reel --quiet");
+    let events = |desk: &Desk| desk.read("A/events.jsonl").matches("\"action\"").count();
+    let before = events(&desk);
+    let again = desk.done("recall --archive A --to out reel --quiet");
+    let said = format!("delivered  {} files", files.len());
+    assert!(again.text().starts_with(&said) && again.text().contains("there already"));
+    assert_eq!(events(&desk), before);
+    // One that is damaged there is not there; nothing is replaced.
+    let damaged = files.keys().next_back().expect("a file");
+    desk.put(&format!("out/{damaged}"), vec![0; files[damaged].len()]);
+    let refused = desk.run("recall --archive A --to out reel --json --quiet");
+    assert_eq!(refused.code, 7);
+    let told = refused.json();
+    let delivered = told["delivered"].as_array().expect("files").len();
+    assert_eq!(delivered, files.len() - 1);
+    let failed = &told["failed"][0];
+    assert_eq!(failed["path"], damaged.as_str());
+}

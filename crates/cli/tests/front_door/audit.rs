@@ -195,8 +195,16 @@ fn mount_policies_are_priced_on_the_requests_of_a_log() {
     for (nth, policy, mean_s) in [(0, "oldest", 272.5), (1, "most-requests", 248.75)] {
         let priced = &policies["policies"][nth];
         assert_eq!(priced["policy"], policy);
-        assert_eq!(priced["mean_s"], serde_json::json!([mean_s, mean_s, mean_s]), "{priced}");
-        assert_eq!(priced["mounts"], serde_json::json!([3.0, 3.0, 3.0]), "{priced}");
+        assert_eq!(
+            priced["mean_s"],
+            serde_json::json!([mean_s, mean_s, mean_s]),
+            "{priced}"
+        );
+        assert_eq!(
+            priced["mounts"],
+            serde_json::json!([3.0, 3.0, 3.0]),
+            "{priced}"
+        );
         // Until the last answer.
         let hours = priced["drive_hours"][1].as_f64().expect("hours");
         assert!((hours - 420.0 / 3600.0).abs() < 1e-9, "{priced}");

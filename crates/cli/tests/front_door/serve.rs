@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 use tapewise_archive::catalogue::{Catalogue, Requests};
+use tapewise_house::root;
 use tapewise_house::tgt::{lacks, skip};
 
 /// A service that runs, and is killed at the end of the test.
@@ -248,8 +250,15 @@ fn a_user_with_a_new_token_is_let_in_when_the_settings_are_read_again() {
     }
 }
 
+const GFAL: [&str; 4] = [
+    "gfal-bringonline",
+    "gfal-xattr",
+    "gfal-archivepoll",
+    "gfal-evict",
+];
+
 /// What a command of gfal2 prints: it ends with 0 also when files fail.
-fn gfal(service: &Running, command: &str, args: &[&str]) -> String {
+fn gfal(service: &Running, command: &Path, args: &[&str]) -> String {
     let output = Command::new(command)
         .args(args)
         // Debian's own; whatever else is on the path does not know gfal2.
@@ -264,15 +273,29 @@ fn gfal(service: &Running, command: &str, args: &[&str]) -> String {
 /// The client that FTS and Rucio are built on, as Debian has it.
 #[test]
 fn gfal2_stages_polls_and_releases_files() {
-    let tools = ["gfal-bringonline", "gfal-xattr", "gfal-archivepoll"];
-    if let Some(why) = lacks(&[tools.as_slice(), &["gfal-evict"]].concat()) {
+    if let Some(why) = lacks(&GFAL) {
         return skip("gfal2 stages files", &why);
     }
+    stage_poll_and_release(Path::new("/usr/bin"));
+}
+
+/// The same commands, written anew by others.
+#[test]
+fn xgfalclient_stages_polls_and_releases_files() {
+    let programs = root().join("target/peers/bin");
+    if !GFAL.iter().all(|name| programs.join(name).is_file()) {
+        let why = "xgfalclient is not installed; `make targets` installs it";
+        return skip("xgfalclient stages files", why);
+    }
+    stage_poll_and_release(&programs);
+}
+
+fn stage_poll_and_release(programs: &Path) {
     let desk = desk();
     let files = on_tape(&desk, 3);
     let service = Running::start(&desk);
     let url = |name: &str| format!("dav://{}/{name}", service.address);
-    let of = |command: &str, args: &[&str]| gfal(&service, command, args);
+    let of = |command: &str, args: &[&str]| gfal(&service, &programs.join(command), args);
 
     let one = url(files.keys().next().expect("a file"));
     let locality = of("gfal-xattr", &[&one, "user.status"]);

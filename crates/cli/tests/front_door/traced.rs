@@ -172,3 +172,21 @@ fn service_and_mover_put_what_they_do_for_a_request_into_one_trace() {
     assert_eq!(root["links"][0]["traceId"], CALLER);
     assert_eq!(called["links"][0]["spanId"], root["spanId"]);
 }
+
+#[test]
+fn a_collector_that_is_away_holds_nothing_up() {
+    let desk = desk();
+    make_files_of(&desk, "reel", 3, 600);
+    desk.done("store --archive A reel --quiet");
+    empty_cache(&desk);
+    let closed = TcpListener::bind("127.0.0.1:0").expect("a socket");
+    let collector = format!("http://{}", closed.local_addr().expect("an address"));
+    drop(closed);
+    let recall = "$TAPEWISE recall --archive A --to out reel --quiet 2>&1";
+    let recall = desk.shell(&format!("OTEL_EXPORTER_OTLP_ENDPOINT={collector} {recall}"));
+    assert_eq!(recall.code, 0);
+    let said = recall.text();
+    assert_eq!(said.matches(&collector).count(), 1, "{said}");
+    let differ = desk.shell("diff -r reel out/reel");
+    assert_eq!(differ.text(), "");
+}

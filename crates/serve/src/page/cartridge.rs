@@ -1,6 +1,7 @@
 //! One cartridge: the tape with all that waits on it, and the head.
 
-use super::{Live, age, document, escaped, table};
+use super::table::{numbers, table, words};
+use super::{Live, age, document, escaped};
 use crate::access::Who;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -91,11 +92,16 @@ fn body(service: &Service, label: &str) -> Result<String, Problem> {
     });
     let rows = queue.waiting.iter().take(LISTED);
     let rows = rows.map(|waiting| row(service, waiting));
-    let rows: Vec<String> = rows.collect::<Result<_, Problem>>()?;
-    let head = "<tr><th>File</th><th class=\"n\">From block</th><th class=\"n\">Wrap</th><th class=\"n\">Data</th>\
-        <th class=\"n\">Waits</th></tr>";
+    let rows: Vec<Vec<String>> = rows.collect::<Result<_, Problem>>()?;
+    let columns = [
+        words("File"),
+        numbers("From block"),
+        numbers("Wrap"),
+        numbers("Data"),
+        numbers("Waits"),
+    ];
     body += "<h2>Files that wait, by block</h2>\n";
-    body += &table("Files that wait", head, rows.into_iter());
+    body += &table("Files that wait", &columns, rows);
     if queue.waiting.len() > LISTED {
         let _ = writeln!(
             body,
@@ -106,19 +112,19 @@ fn body(service: &Service, label: &str) -> Result<String, Problem> {
     Ok(body)
 }
 
-fn row(service: &Service, waiting: &Waiting) -> Result<String, Problem> {
+fn row(service: &Service, waiting: &Waiting) -> Result<Vec<String>, Problem> {
     let entry = service.archive.catalogue.file(waiting.file)?;
     let first = waiting.segments.first();
     let block = first.map_or(String::new(), |segment| segment.first_block.to_string());
     let wrap = first.and_then(|segment| segment.start);
-    Ok(format!(
-        "<tr><td><code>{}</code></td><td class=\"n\">{block}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
-         <td class=\"n\">{}</td></tr>",
-        escaped(&String::from_utf8_lossy(&entry.file.path)),
+    let path = escaped(&String::from_utf8_lossy(&entry.file.path));
+    Ok(vec![
+        format!("<code>{path}</code>"),
+        block,
         wrap.map_or(String::new(), |at| at.wrap.to_string()),
         bytes(entry.file.bytes),
-        age((service.now_ns)(), waiting.created_ns)
-    ))
+        age((service.now_ns)(), waiting.created_ns).to_string(),
+    ])
 }
 
 /// Wraps from below to above, the tape from left to right: a mark where each file begins, and the head.

@@ -1,6 +1,7 @@
 //! Recalls that failed, and what an operator does about them.
 
-use super::{Live, age, document, escaped, table};
+use super::table::{numbers, table, words};
+use super::{Live, age, document, escaped};
 use crate::access::Who;
 use crate::failed::{Remedy, failures};
 use crate::problem::Problem;
@@ -37,28 +38,33 @@ fn body(all: u64, failures: &[(Request, String)], operates: bool, now_ns: i64) -
     let row = |(request, path): &(Request, String)| {
         let number = request.id.0;
         let path = escaped(path);
-        let choice = if operates {
+        let choice = operates.then(|| {
             format!(
-                "<td><input type=\"checkbox\" name=\"recall\" value=\"{number}\" aria-label=\"recall {number}, {path}\"></td>"
+                "<input type=\"checkbox\" name=\"recall\" value=\"{number}\" aria-label=\"recall {number}, {path}\">"
             )
-        } else {
-            String::new()
-        };
+        });
         let to = request.place.as_deref();
-        format!(
-            "<tr>{choice}<td><code>{path}</code></td><td class=\"bad\">{}</td><td>{}</td><td>{}</td>\
-             <td class=\"n\">{}</td></tr>",
-            escaped(request.reason.as_deref().unwrap_or_default()),
+        let why = escaped(request.reason.as_deref().unwrap_or_default());
+        let cells = [
+            format!("<code>{path}</code>"),
+            format!("<span class=\"bad\">{why}</span>"),
             escaped(&request.terms.user),
             to.map_or("the cache".to_owned(), |to| escaped(&shown(to))),
-            age(now_ns, request.done_ns.unwrap_or(request.created_ns))
-        )
+            age(now_ns, request.done_ns.unwrap_or(request.created_ns)).to_string(),
+        ];
+        choice.into_iter().chain(cells).collect()
     };
-    let choice = if operates { "<th>Choose</th>" } else { "" };
-    let head = format!(
-        "<tr>{choice}<th>File</th><th>Why</th><th>Of</th><th>To</th><th class=\"n\">Failed ago</th></tr>"
-    );
-    let mut list = table("Recalls that failed", &head, failures.iter().map(row));
+    let mut columns = vec![
+        words("File"),
+        words("Why"),
+        words("Of"),
+        words("To"),
+        numbers("Failed ago"),
+    ];
+    if operates {
+        columns.insert(0, words("Choose"));
+    }
+    let mut list = table("Recalls that failed", &columns, failures.iter().map(row));
     if all > failures.len() as u64 {
         list += &format!(
             "<p class=\"quiet\">And {} earlier ones.</p>\n",

@@ -1,6 +1,7 @@
 //! The first page: what happens now, drives, cartridges that are waited for, requests, and the last day.
 
-use super::{Live, document, escaped, in_time, link, plant, table};
+use super::table::{broad, numbers, table, words};
+use super::{Live, document, escaped, in_time, link, plant};
 use crate::access::Who;
 use crate::drives::Drives;
 use crate::forecast::Outlook;
@@ -82,9 +83,14 @@ impl Shown {
                 <code>/.well-known/wlcg-tape-rest-api</code>.</p>\n";
         } else {
             let rows = self.stages.iter().map(|stage| self.request(stage));
-            let head = "<tr><th>Request</th><th>Of</th><th class=\"n\">Age</th><th class=\"n\">Files</th>\
-                <th>How far</th></tr>";
-            body += &table("Requests", head, rows);
+            let columns = [
+                words("Request"),
+                words("Of"),
+                numbers("Age"),
+                numbers("Files"),
+                broad("How far"),
+            ];
+            body += &table("Requests", &columns, rows);
         }
         if self.sees_all {
             body += &plant::last_day(&self.drives, self.now_ns);
@@ -144,9 +150,14 @@ impl Shown {
             return body + "<p class=\"quiet\">None.</p>\n";
         }
         let rows = self.waits.iter().map(|wait| self.cartridge(wait));
-        let head = "<tr><th>Cartridge</th><th class=\"n\">Files</th><th class=\"n\">Data</th>\
-            <th class=\"n\">Oldest waits</th><th>Where</th></tr>";
-        body += &table("Cartridges that are waited for", head, rows);
+        let columns = [
+            words("Cartridge"),
+            numbers("Files"),
+            numbers("Data"),
+            numbers("Oldest waits"),
+            words("Where"),
+        ];
+        body += &table("Cartridges that are waited for", &columns, rows);
         body
     }
 
@@ -160,38 +171,42 @@ impl Shown {
             let held = share.held.iter();
             let held = held
                 .map(|(why, recalls)| format!("<p>{recalls}: {}</p>", escaped(&why.to_string())));
-            format!(
-                "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1}</td><td class=\"n\">{}</td>\
-                 <td class=\"far\">{}</td></tr>",
+            vec![
                 escaped(&share.owner.to_string()),
-                share.drives,
-                share.due,
-                share.waiting,
-                held.collect::<String>()
-            )
+                share.drives.to_string(),
+                format!("{:.1}", share.due),
+                share.waiting.to_string(),
+                held.collect(),
+            ]
         };
-        let head = "<tr><th>Of</th><th class=\"n\">Drives</th><th class=\"n\">Due</th>\
-            <th class=\"n\">Files wait</th><th>Held back</th></tr>";
+        let columns = [
+            words("Of"),
+            numbers("Drives"),
+            numbers("Due"),
+            numbers("Files wait"),
+            broad("Held back"),
+        ];
         let rows = shares.iter().take(REQUESTS).map(row);
-        "<h2>Shares of the drives</h2>\n".to_owned() + &table("Shares of the drives", head, rows)
+        "<h2>Shares of the drives</h2>\n".to_owned()
+            + &table("Shares of the drives", &columns, rows)
     }
 
-    fn cartridge(&self, wait: &VolumeWait) -> String {
+    fn cartridge(&self, wait: &VolumeWait) -> Vec<String> {
         let mut devices = self.drives.devices.iter();
         let drive = devices.find(|(_, device)| device.cartridge.as_deref() == Some(&wait.label));
         let place = drive.map_or("in the library".to_owned(), |(name, _)| {
             format!("in drive {}", escaped(name))
         });
-        format!(
-            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{place}</td></tr>",
+        vec![
             link("cartridge", &wait.label, &wait.label),
-            wait.recalls,
+            wait.recalls.to_string(),
             bytes(wait.bytes),
-            self.age(wait.oldest_ns)
-        )
+            self.age(wait.oldest_ns).to_string(),
+            place,
+        ]
     }
 
-    fn request(&self, stage: &Stage) -> String {
+    fn request(&self, stage: &Stage) -> Vec<String> {
         let of = |state| {
             let files = stage.files.iter();
             files.filter(|file| file.state == state).count()
@@ -225,12 +240,13 @@ impl Shown {
             ))
         });
         far.extend(failed.take(FAILURES));
-        format!(
-            "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{all}</td><td class=\"far\">{far}</td></tr>",
+        vec![
             link("request", &stage.id, &short(&stage.id)),
             escaped(&stage.user),
-            self.age(stage.created_ns)
-        )
+            self.age(stage.created_ns).to_string(),
+            all.to_string(),
+            far,
+        ]
     }
 
     /// How long ago a time is.

@@ -1,6 +1,7 @@
 //! Drives on the page, and the last day of them as a picture and a table.
 
-use super::{age, escaped, link, table};
+use super::table::{line, numbers, table, words};
+use super::{age, escaped, link};
 use crate::drives::{Device, Drives, KINDS, Mounted};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -37,15 +38,23 @@ pub(super) fn drives(drives: &Drives, now_ns: i64) -> String {
             ),
             None => device.last.to_string(),
         };
-        format!(
-            "<tr><td>{}</td><td>{cartridge}</td><td>{did}</td><td class=\"n\">{}</td><td>{head}</td></tr>",
+        vec![
             escaped(name),
-            age(now_ns, device.at_ns)
-        )
+            cartridge,
+            did,
+            age(now_ns, device.at_ns).to_string(),
+            head,
+        ]
     };
-    let head = "<tr><th>Drive</th><th>Cartridge</th><th>Did last</th><th class=\"n\">Ago</th><th>Head</th></tr>";
+    let columns = [
+        words("Drive"),
+        words("Cartridge"),
+        words("Did last"),
+        numbers("Ago"),
+        words("Head"),
+    ];
     let mut body = "<h2>Drives</h2>\n".to_owned();
-    body += &table("Drives", head, drives.devices.iter().map(row));
+    body += &table("Drives", &columns, drives.devices.iter().map(row));
     let failed = drives.devices.values().any(|device| device.error.is_some());
     if failed {
         body += "<p>A cartridge or drive that failed is tried again, other copies are used where there are some, and \
@@ -77,24 +86,31 @@ pub(super) fn last_day(drives: &Drives, now_ns: i64) -> String {
             0 => String::new(),
             errors => format!("<span class=\"bad\">{errors} failed</span>"),
         };
-        format!(
-            "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"t\">{}</td><td class=\"n\">{}</td>\
-             <td class=\"n\">{}</td><td>{errors}</td></tr>",
+        vec![
             escaped(&mount.drive),
             link("cartridge", &mount.cartridge, &mount.cartridge),
-            age(now_ns, mount.began_ns),
-            Micros(span_ns / 1_000),
+            age(now_ns, mount.began_ns).to_string(),
+            Micros(span_ns / 1_000).to_string(),
             took.join(", "),
-            mount.locates,
-            bytes(mount.bytes)
-        )
+            mount.locates.to_string(),
+            bytes(mount.bytes),
+            errors,
+        ]
     };
-    let head = "<tr><th>Drive</th><th>Cartridge</th><th class=\"n\">Began ago</th><th class=\"n\">Stayed</th>\
-        <th>The drive's time</th><th class=\"n\">Locates</th><th class=\"n\">Data</th><th>Errors</th></tr>";
+    let columns = [
+        words("Drive"),
+        words("Cartridge"),
+        numbers("Began ago"),
+        numbers("Stayed"),
+        line("The drive's time"),
+        numbers("Locates"),
+        numbers("Data"),
+        words("Errors"),
+    ];
     let latest = drives.mounts.iter().rev().take(MOUNTS);
     body + &table(
         "Mounts of the last day, latest first",
-        head,
+        &columns,
         latest.map(row),
     )
 }

@@ -1,6 +1,7 @@
 //! One request: each file, how far it is, what it waits for, and when it is likely to be there.
 
-use super::{Live, age, document, escaped, in_time, link, table, word};
+use super::table::{line, numbers, table, words};
+use super::{Live, age, document, escaped, in_time, link, word};
 use crate::access::Who;
 use crate::forecast::Turn;
 use crate::problem::Problem;
@@ -52,10 +53,15 @@ pub(crate) async fn show(
             .iter()
             .take(FILES)
             .map(|file| row(service, file, outlook.turn(file.request)));
-        let rows: Vec<String> = rows.collect::<Result<_, Problem>>()?;
-        let head = "<tr><th>File</th><th>State</th><th class=\"n\">Place</th><th>Likely in</th>\
-            <th>What it waits for, or why it failed</th></tr>";
-        body += &table("Files of the request", head, rows.into_iter());
+        let rows: Vec<Vec<String>> = rows.collect::<Result<_, Problem>>()?;
+        let columns = [
+            words("File"),
+            words("State"),
+            numbers("Place"),
+            line("Likely in"),
+            words("What it waits for, or why it failed"),
+        ];
+        body += &table("Files of the request", &columns, rows);
         if files.len() > FILES {
             body += &format!("<p class=\"quiet\">And {} more.</p>\n", files.len() - FILES);
         }
@@ -103,7 +109,7 @@ pub(crate) async fn act(
     Ok(Redirect::to(&page))
 }
 
-fn row(service: &Service, file: &StagedFile, turn: Option<Turn>) -> Result<String, Problem> {
+fn row(service: &Service, file: &StagedFile, turn: Option<Turn>) -> Result<Vec<String>, Problem> {
     let why = match (file.state, &file.reason, file.file) {
         (RequestState::Failed, Some(why), _) => {
             format!("<span class=\"bad\">{}</span>", escaped(why))
@@ -113,12 +119,13 @@ fn row(service: &Service, file: &StagedFile, turn: Option<Turn>) -> Result<Strin
     };
     let place = turn.map_or(String::new(), |turn| turn.position.to_string());
     let likely = turn.map_or(String::new(), |turn| in_time((service.now_ns)(), turn));
-    Ok(format!(
-        "<tr><td><code>{}</code></td><td>{}</td><td class=\"n\">{place}</td><td class=\"t\">{likely}</td>\
-         <td>{why}</td></tr>",
-        escaped(&file.spelling),
-        word(file.state)
-    ))
+    Ok(vec![
+        format!("<code>{}</code>", escaped(&file.spelling)),
+        word(file.state).to_owned(),
+        place,
+        likely,
+        why,
+    ])
 }
 
 /// The cartridges that have a whole copy.

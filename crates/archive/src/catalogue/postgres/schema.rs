@@ -9,11 +9,15 @@ use ::postgres::{Client, GenericClient};
 use std::path::Path;
 
 /// Each brings the schema up to its version; what was released is never changed.
-const MIGRATIONS: [(u32, &str); 4] = [
+const MIGRATIONS: [(u32, &str); 5] = [
     (5, include_str!("../migrations/postgres/005_archive.sql")),
     (6, include_str!("../migrations/postgres/006_leases.sql")),
     (7, include_str!("../migrations/postgres/007_desk.sql")),
     (8, include_str!("../migrations/postgres/008_activity.sql")),
+    (
+        9,
+        include_str!("../migrations/postgres/009_lease_times.sql"),
+    ),
 ];
 
 /// The schema that this program reads and writes.

@@ -63,6 +63,26 @@ fn parameters<'v>(params: &'v [Value<'v>]) -> Vec<&'v (dyn ToSql + Sync)> {
     params.iter().map(|value| value as _).collect()
 }
 
+/// The type of a parameter.
+fn type_of(value: &Value<'_>) -> Type {
+    match value {
+        Value::Null => Type::UNKNOWN,
+        Value::Integer(_) => Type::INT8,
+        Value::Text(_) => Type::TEXT,
+        Value::Bytes(_) => Type::BYTEA,
+    }
+}
+
+/// Shows rows until told to stop.
+fn show(rows: &[::postgres::Row], each: Each<'_>) -> Result<()> {
+    for row in rows {
+        if each(&Row(row))?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
 impl Statements for Open<'_> {
     fn run(&self, sql: &str, params: &[Value<'_>]) -> Result<usize> {
         let statement = self.prepared(sql)?;
@@ -73,12 +93,7 @@ impl Statements for Open<'_> {
     fn rows(&self, sql: &str, params: &[Value<'_>], each: Each<'_>) -> Result<()> {
         let statement = self.prepared(sql)?;
         let query = |params| self.transaction.borrow_mut().query(&statement, params);
-        for row in query(&parameters(params))? {
-            if each(&Row(&row))?.is_break() {
-                break;
-            }
-        }
-        Ok(())
+        show(&query(&parameters(params))?, each)
     }
 
     fn walk(&self, sql: &str, params: &[Value<'_>], each: Each<'_>) -> Result<()> {
@@ -101,6 +116,21 @@ impl Statements for Open<'_> {
         }
     }
 
+    /// A statement that is kept prepared gets a plan for whatever parameters after a few times, and one that is fetched
+    /// in portions has no parallel workers.
+    fn search(&self, sql: &str, params: &[Value<'_>], each: Each<'_>) -> Result<()> {
+        let spelled = sql.replace('?', "$");
+        let typed: Vec<(&(dyn ToSql + Sync), Type)> = params
+            .iter()
+            .map(|value| (value as _, type_of(value)))
+            .collect();
+        let rows = self
+            .transaction
+            .borrow_mut()
+            .query_typed(&spelled, &typed)?;
+        show(&rows, each)
+    }
+
     fn now_ns(&self, callers_ns: i64) -> Result<i64> {
         if self.clock == Clock::Callers {
             return Ok(callers_ns);
@@ -111,7 +141,9 @@ impl Statements for Open<'_> {
     }
 
     fn contains(&self, column: &str, parameter: &str) -> String {
-        format!("position({parameter} IN {column}) > 0")
+        // The planner knows how much a `LIKE` is likely to find, of no other condition. The signs `%` and `_` of the
+        // parameter stand for whatever bytes; a `\` stands for itself.
+        format!("{column} LIKE '%'::bytea || {parameter} || '%'::bytea ESCAPE ''")
     }
 
     fn columns(&self, table: &str) -> Result<Vec<String>> {

@@ -1,7 +1,7 @@
 //! Files.
 
 use super::rows::{SEGMENT, checked, segment, sums};
-use super::{Database, Row, Transaction, all, new_row, one, params, run, walk};
+use super::{Database, Row, Transaction, all, new_row, one, params, run, search};
 use crate::catalogue::{
     CatalogueError, Copy, Entry, FileId, FileState, Files, Found, NewFile, NewStore, Pattern,
     RequestId, Result,
@@ -282,6 +282,10 @@ fn end_of(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(end)
 }
 
+/// Paths that the database answers with at once. The planner of PostgreSQL reads all paths one by one, in their order,
+/// if it expects to find as many soon; of few it would expect that of rare ones too.
+const AT_ONCE: usize = 10_000;
+
 /// Live files that match, without the volumes that they are on.
 fn matches(
     transaction: &Transaction<'_>,
@@ -294,34 +298,46 @@ fn matches(
         Some(end) => ("<", end),
         None => (">=", Vec::new()),
     };
-    // Conditions on the path are looked at in its index: rows that fail them are not read.
+    // A database that looks at every path asks in this order, and few paths come to the second question.
     let contains = transaction.contains("path", "?3");
     let sql = format!(
         "SELECT id, path, bytes, modified_ns, EXISTS (SELECT 1 FROM cached WHERE file = file.id) \
-        FROM file WHERE state = 'live' AND path >= ?1 AND path > ?2 AND {contains} AND path {until} ?4 \
-        ORDER BY path"
+        FROM file WHERE {contains} AND state = 'live' AND path >= ?1 AND path > ?2 AND path {until} ?4 \
+        ORDER BY path LIMIT {AT_ONCE}"
     );
-    // No bytes at all are smaller than every path.
-    let params = params![prefix, after.unwrap_or_default(), pattern.literal(), end];
     let mut found = Vec::new();
-    walk(transaction, &sql, params, |row| {
-        if found.len() == limit {
-            return Ok(ControlFlow::Break(()));
+    // No bytes at all are smaller than every path.
+    let mut after = after.unwrap_or_default().to_vec();
+    loop {
+        let mut seen = 0;
+        let mut last = Vec::new();
+        let params = params![prefix, after, pattern.literal(), end];
+        search(transaction, &sql, params, |row| {
+            if found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            let path: &[u8] = row.get(1)?;
+            seen += 1;
+            if seen == AT_ONCE {
+                last = path.to_vec();
+            }
+            if pattern.matches(path) {
+                found.push(Found {
+                    file: row.get(0)?,
+                    path: path.to_vec(),
+                    bytes: row.get(2)?,
+                    modified_ns: row.get(3)?,
+                    cached: row.get(4)?,
+                    volumes: Vec::new(),
+                });
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if found.len() == limit || seen < AT_ONCE {
+            return Ok(found);
         }
-        let path: &[u8] = row.get(1)?;
-        if pattern.matches(path) {
-            found.push(Found {
-                file: row.get(0)?,
-                path: path.to_vec(),
-                bytes: row.get(2)?,
-                modified_ns: row.get(3)?,
-                cached: row.get(4)?,
-                volumes: Vec::new(),
-            });
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(found)
+        after = last;
+    }
 }
 
 impl<D: Database> Files for D {

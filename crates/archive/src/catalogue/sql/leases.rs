@@ -1,7 +1,7 @@
 //! Leases.
 
 use super::writes::{close, open_write_on};
-use super::{Database, Row, ToValue, Transaction, Value, all, new_row, one, params, run};
+use super::{Database, Row, ToValue, Transaction, Value, all, new_row, one, params, run, search};
 use crate::catalogue::{
     Catalogue, CatalogueError, Claim, Holder, Lease, Leases, OutOfUse, RequestId, Resource, Result,
     Wanted,
@@ -67,13 +67,49 @@ fn end(transaction: &Transaction<'_>, lease: &Lease) -> Result<()> {
     Ok(())
 }
 
+/// The leases that there are.
+struct Standing {
+    /// Those whose time is not over.
+    in_force: Vec<Lease>,
+    /// Those whose time is over, and which nobody has ended yet.
+    over: Vec<Lease>,
+    /// What a lease that is made or renewed now notes: all leases up to this time have ended, once `over` has.
+    looked_ns: i64,
+}
+
+/// Looks at the leases from where the last one who did so has ended those that were over.
+///
+/// A report's snapshot keeps the rows of all leases that were ever given back since. Who looked at all of them would
+/// take longer with each claim. The queries are planned each time: while the server believes that the table is small,
+/// it reads all of it.
+fn standing(transaction: &Transaction<'_>, at_ns: i64) -> Result<Standing> {
+    let mut looked_ns = 0;
+    let sql = "SELECT coalesce(max(looked_ns), 0) FROM lease WHERE until_ns > ?1";
+    search(transaction, sql, [at_ns], |row| {
+        looked_ns = row.get(0)?;
+        Ok(ControlFlow::Break(()))
+    })?;
+    let mut leases = Vec::new();
+    let sql = format!("{LEASE} WHERE until_ns > ?1 ORDER BY drive");
+    search(transaction, &sql, [looked_ns], |row| {
+        leases.push(lease_of(row)?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let (in_force, over) = leases.into_iter().partition(|lease| lease.until_ns > at_ns);
+    Ok(Standing {
+        in_force,
+        over,
+        // No lease is behind this time, even if the clock was set back.
+        looked_ns: looked_ns.max(at_ns),
+    })
+}
+
 fn end_expired(transaction: &Transaction<'_>, at_ns: i64) -> Result<usize> {
-    let sql = format!("{LEASE} WHERE until_ns <= ?1");
-    let expired = all(transaction, &sql, [at_ns], lease_of)?;
-    for lease in &expired {
+    let over = standing(transaction, at_ns)?.over;
+    for lease in &over {
         end(transaction, lease)?;
     }
-    Ok(expired.len())
+    Ok(over.len())
 }
 
 /// What stands in the way of a claim because a person wants it so.
@@ -88,7 +124,14 @@ fn outage(transaction: &Transaction<'_>, wanted: &Wanted<'_>) -> Result<Option<O
 
 fn claim(transaction: &Transaction<'_>, wanted: &Wanted<'_>, at_ns: i64) -> Result<Claim> {
     let at_ns = transaction.now_ns(at_ns)?;
-    end_expired(transaction, at_ns)?;
+    let Standing {
+        mut in_force,
+        over,
+        looked_ns,
+    } = standing(transaction, at_ns)?;
+    for lease in &over {
+        end(transaction, lease)?;
+    }
     let Wanted {
         drive,
         volume,
@@ -101,23 +144,25 @@ fn claim(transaction: &Transaction<'_>, wanted: &Wanted<'_>, at_ns: i64) -> Resu
     if let Some(found) = outage(transaction, wanted)? {
         return Ok(Claim::OutOfUse(found));
     }
-    let sql = format!("{LEASE} WHERE drive = ?1 OR volume = ?2 ORDER BY drive != ?1");
-    for other in all(transaction, &sql, params![drive, volume], lease_of)? {
+    in_force.retain(|lease| lease.drive == drive || (volume.is_some() && lease.volume == volume));
+    in_force.sort_by_key(|lease| lease.drive != drive);
+    for other in in_force {
         if other.drive != drive || other.holder != *holder {
             return Ok(Claim::Taken(other));
         }
         end(transaction, &other)?;
     }
-    let until_ns = at_ns.saturating_add(for_ns);
-    let sql = "INSERT INTO lease (drive, volume, host, process, run, until_ns) \
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING epoch";
+    let until_ns = looked_ns.saturating_add(for_ns);
+    let sql = "INSERT INTO lease (drive, volume, host, process, run, until_ns, looked_ns) \
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING epoch";
     let params = params![
         drive,
         volume,
         holder.host,
         holder.process,
         holder.run,
-        until_ns
+        until_ns,
+        looked_ns
     ];
     Ok(Claim::Got(Lease {
         epoch: new_row(transaction, sql, params)?.unsigned_abs(),
@@ -176,15 +221,31 @@ impl<D: Database> Leases for D {
     }
 
     fn renew(&self, holder: &Holder, for_ns: i64, at_ns: i64) -> Result<Vec<Lease>> {
-        let renew = "UPDATE lease SET until_ns = ?2 WHERE run = ?1 AND until_ns < ?2";
+        let renew = "UPDATE lease SET until_ns = ?2, looked_ns = ?3 WHERE epoch = ?1";
         self.write(|transaction| {
-            let at_ns = transaction.now_ns(at_ns)?;
-            let until_ns = at_ns.saturating_add(for_ns);
-            run(transaction, renew, params![holder.run, until_ns])?;
-            // Movers that have nothing to do claim nothing, and renew.
-            end_expired(transaction, at_ns)?;
-            let sql = format!("{LEASE} WHERE run = ?1 ORDER BY drive");
-            all(transaction, &sql, [&holder.run], lease_of)
+            let Standing {
+                in_force,
+                over,
+                looked_ns,
+            } = standing(transaction, transaction.now_ns(at_ns)?)?;
+            let until_ns = looked_ns.saturating_add(for_ns);
+            let mut renewed = Vec::new();
+            // Movers that have nothing to do claim nothing, and renew: they end what others have left.
+            for lease in over.into_iter().chain(in_force) {
+                if lease.holder.run == holder.run {
+                    let until_ns = lease.until_ns.max(until_ns);
+                    run(
+                        transaction,
+                        renew,
+                        params![lease.epoch, until_ns, looked_ns],
+                    )?;
+                    renewed.push(Lease { until_ns, ..lease });
+                } else if lease.until_ns <= looked_ns {
+                    end(transaction, &lease)?;
+                }
+            }
+            renewed.sort_by(|one, other| one.drive.cmp(&other.drive));
+            Ok(renewed)
         })
     }
 

@@ -5,7 +5,7 @@ use super::rows::{SEGMENT, segment};
 use super::tally::tally;
 use super::{Database, Row, Transaction, all, new_row, one, params, run};
 use crate::catalogue::{
-    Answer, Begun, BegunMount, CatalogueError, FileId, FileState, NewRecall, OpenRecalls,
+    Answer, Begun, BegunMount, CatalogueError, FileId, FileState, NewRecall, Newest, OpenRecalls,
     RecallQueue, Request, RequestId, RequestKind, RequestState, Requests, Result, Tally, Terms,
     VolumeId, VolumeQueue, VolumeWait, Waiting,
 };
@@ -191,13 +191,17 @@ fn recalls(transaction: &Transaction<'_>, state: RequestState) -> Result<RecallQ
         "{REQUEST} WHERE done_ns IS NULL AND state = ?1 AND kind = 'recall' \
         AND (state = 'started' OR id NOT IN {HELD}) ORDER BY created_ns, id"
     );
-    let at_hand = "SELECT 1 FROM file WHERE id = ?1 AND (bytes = 0 \
-        OR EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id))";
+    let at_hand = "SELECT bytes, bytes = 0 OR EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id) \
+        FROM file WHERE id = ?1";
     let mut queue = RecallQueue::default();
     let mut volumes: BTreeMap<(String, VolumeId), Vec<Waiting>> = BTreeMap::new();
     for request in all(transaction, &sql, [state], request_of)? {
         let (id, file) = (request.id, request.file);
-        if one(transaction, at_hand, [file], |_| Ok(()))?.is_some() {
+        let known = one(transaction, at_hand, [file], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+        let (file_bytes, is_at_hand): (u64, bool) = known.unwrap_or_default();
+        if is_at_hand {
             queue.at_hand.push((id, file));
             continue;
         }
@@ -227,6 +231,7 @@ fn recalls(transaction: &Transaction<'_>, state: RequestState) -> Result<RecallQ
                     priority: request.terms.priority,
                     deadline_ns: request.terms.deadline_ns,
                     created_ns: request.created_ns,
+                    file_bytes,
                     zstd_bytes: place.zstd_bytes,
                     segments: vec![place.segment],
                 }),
@@ -278,6 +283,12 @@ impl<D: Database> Requests for D {
     fn unanswered(&self) -> Result<Vec<Request>> {
         let sql = format!("{REQUEST} WHERE done_ns IS NULL ORDER BY created_ns, id");
         self.read(|transaction| all(transaction, &sql, params![], request_of))
+    }
+
+    fn held_back(&self) -> Result<Vec<RequestId>> {
+        let sql =
+            format!("SELECT id FROM request WHERE state = 'queued' AND id IN {HELD} ORDER BY id");
+        self.read(|transaction| all(transaction, &sql, params![], |row| row.get(0)))
     }
 
     fn asked(&self, most: usize) -> Result<Vec<Asked>> {
@@ -340,6 +351,27 @@ impl<D: Database> Requests for D {
             })
         };
         self.read(|transaction| all(transaction, &sql, params![], row))
+    }
+
+    fn newest(&self, after: RequestId, volume: VolumeId) -> Result<Newest> {
+        let sql = "SELECT 1 FROM request JOIN copy ON copy.file = request.file AND copy.state = 'whole' \
+            JOIN segment ON segment.copy = copy.id AND segment.volume = ?3 \
+            WHERE request.id > ?1 AND request.id <= ?2 AND request.state = 'queued' AND request.kind = 'recall' LIMIT 1";
+        self.read(|transaction| {
+            let last = "SELECT max(id) FROM request";
+            let last: Option<Option<RequestId>> =
+                one(transaction, last, params![], |row| row.get(0))?;
+            let request = last.flatten().unwrap_or(after);
+            let is_wanted = request > after
+                && one(
+                    transaction,
+                    sql,
+                    params![after, request, volume],
+                    |_| Ok(()),
+                )?
+                .is_some();
+            Ok(Newest { request, is_wanted })
+        })
     }
 
     fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()> {

@@ -32,6 +32,9 @@ impl Columns for rusqlite::Row<'_> {
     }
 }
 
+/// Rows that one statement enters.
+const ROWS: usize = 64;
+
 impl Statements for rusqlite::Transaction<'_> {
     fn run(&self, sql: &str, params: &[Value<'_>]) -> Result<usize> {
         let mut statement = self.prepare_cached(sql)?;
@@ -53,6 +56,10 @@ impl Statements for rusqlite::Transaction<'_> {
         self.rows(sql, params, each)
     }
 
+    fn search(&self, sql: &str, params: &[Value<'_>], each: Each<'_>) -> Result<()> {
+        self.rows(sql, params, each)
+    }
+
     fn now_ns(&self, callers_ns: i64) -> Result<i64> {
         Ok(callers_ns)
     }
@@ -67,15 +74,31 @@ impl Statements for rusqlite::Transaction<'_> {
         Ok(names.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// A statement enters many rows: to begin one takes longer than a row does.
     fn load(&self, table: &str, columns: &[String], fill: Fill<'_>) -> Result<()> {
-        let places: Vec<String> = (1..=columns.len()).map(|at| format!("?{at}")).collect();
-        let (names, places) = (columns.join(", "), places.join(", "));
-        let sql = format!("INSERT INTO {table} ({names}) VALUES ({places})");
+        let row: Vec<&str> = columns.iter().map(|_| "?").collect();
+        let (names, row) = (columns.join(", "), row.join(", "));
+        let rows = vec![format!("({row})"); ROWS].join(", ");
+        let sql = format!("INSERT INTO {table} ({names}) SELECT * FROM (VALUES {rows}) LIMIT ?");
         let mut statement = self.prepare_cached(&sql)?;
+        let limit = 1 + ROWS * columns.len();
+        statement.raw_bind_parameter(limit, ROWS as i64)?;
+        let mut bound = 0;
         fill(&mut |row| {
-            statement.execute(params_from_iter(row))?;
+            for (at, value) in (1 + bound * columns.len()..).zip(row) {
+                statement.raw_bind_parameter(at, value)?;
+            }
+            bound += 1;
+            if bound == ROWS {
+                statement.raw_execute()?;
+                bound = 0;
+            }
             Ok(())
-        })
+        })?;
+        // What is bound behind these rows was entered before.
+        statement.raw_bind_parameter(limit, bound as i64)?;
+        statement.raw_execute()?;
+        Ok(())
     }
 
     /// Indexes of many rows are made faster than they grow. Keys are part of their tables and stay.

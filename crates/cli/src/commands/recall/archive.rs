@@ -2,6 +2,7 @@
 
 mod pull_list;
 mod queue;
+mod there;
 
 use super::Recall;
 use crate::archive::Archive;
@@ -24,8 +25,10 @@ use tapewise_archive::catalogue::{
     Cause, CopyState, FileId, Pattern, Request, RequestId, RequestState, Terms,
 };
 use tapewise_archive::deliver::shown;
-use tapewise_archive::mover::Recalled;
+use tapewise_archive::mover::{Place, Recalled};
+use tapewise_archive::record::File;
 use tapewise_formats::name_match::{MatchBy, Paths};
+use there::Looked;
 
 /// Runs it.
 pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
@@ -35,14 +38,15 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
         pull_list::print(&archive, &files, args.dry_run, args.json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let to = destination(args.to())?;
+    let (to, place) = destination(args.to())?;
     let stop = stop_on_interrupt()?;
+    let Looked { there, missing } = there::look(&archive, files, &place, &stop, args.quiet)?;
     let terms = Terms {
         user: args.user.clone().unwrap_or_default(),
         activity: args.activity.clone().unwrap_or_default(),
         ..Terms::default()
     };
-    let asked = queue::ask(&archive, &files, &terms, &to)?;
+    let asked = queue::ask(&archive, &missing, &terms, &to)?;
     let usual = Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0));
     let window = args.batch_window.unwrap_or(usual);
     let worked = queue::answered(&archive, &asked.requests, window, &stop, args.quiet);
@@ -54,6 +58,7 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     let mut answer = Answer::new("recall", args.json);
     let end = End {
         archive: &archive,
+        there: &there,
         asked: &asked.requests,
         withdrawn,
     };
@@ -73,6 +78,7 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
         }
     }
     let how = match &worked {
+        None if missing.is_empty() && !there.is_empty() => "there already".to_owned(),
         Some(Worked { did, .. }) => format!(
             "{} without the tape, {}",
             did.at_hand,
@@ -89,16 +95,19 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     end.ended(&to, worked.as_ref())
 }
 
-/// Where the files are to appear, under the one name that the queue knows it by: a directory, made if it is missing, or
-/// a bucket that can be reached.
-fn destination(to: &Path) -> Result<PathBuf, CliError> {
-    if let Some(bucket) = buckets::named(&buckets::of_environment(), to)? {
-        bucket.check()?;
-        return Ok(PathBuf::from(bucket.url().to_string()));
+/// Where the files are to appear, with the one name that the queue knows it by: a directory, made if it is missing, or a
+/// bucket.
+fn destination(to: &Path) -> Result<(PathBuf, Place), CliError> {
+    let buckets = buckets::of_environment();
+    if let Some(bucket) = buckets::named(&buckets, to)? {
+        let name = PathBuf::from(bucket.url().to_string());
+        return Ok((name, Place::Bucket(bucket)));
     }
     let failed = |error| CliError::failed(error).of(to.display());
     std::fs::create_dir_all(to).map_err(failed)?;
-    to.canonicalize().map_err(failed)
+    let name = to.canonicalize().map_err(failed)?;
+    let place = Place::open(name.as_os_str().as_bytes(), &buckets).map_err(CliError::failed)?;
+    Ok((name, place))
 }
 
 /// The files that are asked for; one that the archive does not have is an error before anything moves.
@@ -170,6 +179,8 @@ fn every_file(archive: &Archive) -> Result<Vec<(FileId, Vec<u8>)>, CliError> {
 /// The end of a recall.
 struct End<'a> {
     archive: &'a Archive,
+    /// Files that were at the destination before.
+    there: &'a [FileId],
     asked: &'a [RequestId],
     /// Requests that this run took back, because it could not have them answered.
     withdrawn: HashSet<RequestId>,
@@ -181,16 +192,20 @@ impl End<'_> {
         answer.set("delivered", Vec::<Value>::new());
         answer.set("failed", Vec::<Value>::new());
         let (mut delivered, mut bytes, mut waiting) = (0, 0, 0);
+        let mut is_delivered = |file: &File, answer: &mut Answer| {
+            delivered += 1;
+            bytes += file.bytes;
+            let path = shown(&file.path);
+            answer.push("delivered", json!({ "path": path, "bytes": file.bytes }));
+        };
+        for &file in self.there {
+            is_delivered(&self.archive.catalogue.file(file)?.file, answer);
+        }
         for &request in self.asked {
             let request = self.archive.catalogue.request(request)?;
             let file = self.archive.catalogue.file(request.file)?.file;
             match request.state {
-                RequestState::Delivered => {
-                    delivered += 1;
-                    bytes += file.bytes;
-                    let path = shown(&file.path);
-                    answer.push("delivered", json!({ "path": path, "bytes": file.bytes }));
-                }
+                RequestState::Delivered => is_delivered(&file, answer),
                 RequestState::Cancelled if self.withdrawn.contains(&request.id) => {}
                 RequestState::Failed | RequestState::Cancelled => {
                     let why = request.reason.as_deref();
@@ -238,21 +253,21 @@ impl End<'_> {
             RequestState::Queued | RequestState::Started => true,
             _ => self.withdrawn.contains(&one.id),
         };
-        for (place, why) in worked.iter().flat_map(|worked| &worked.did.full) {
-            if place == to.as_os_str().as_bytes() && missing.iter().any(is_open) {
-                return Err(CliError::failed(why).hint(
+        for full in worked.iter().flat_map(|worked| &worked.did.full) {
+            let is_ours = full.place.as_deref() == Some(to.as_os_str().as_bytes());
+            if is_ours && missing.iter().any(is_open) {
+                return Err(CliError::failed(&full.why).hint(
                     "put this right: what has arrived is complete; the same command recalls the rest",
                 ));
             }
             say(format_args!(
-                "tapewise: {}: {why}; what is to go there stays in the queue\n",
-                shown(place)
+                "tapewise: {full}; what is to go there stays in the queue\n"
             ));
         }
         if missing.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
-        let exit = if missing.len() < self.asked.len() {
+        let exit = if missing.len() < self.asked.len() + self.there.len() {
             Exit::Partial
         } else {
             of_causes(self.archive, &missing)?

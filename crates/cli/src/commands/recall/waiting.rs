@@ -8,10 +8,11 @@ use crate::now::now_ns;
 use crate::output::print;
 use crate::{json, quantity, units};
 use serde::Serialize;
+use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{Request, RequestKind, RequestState};
+use tapewise_archive::catalogue::{Request, RequestId, RequestKind, RequestState};
 use tapewise_archive::deliver::shown;
 use tapewise_plot::Table;
 
@@ -97,15 +98,21 @@ struct Entry {
 
 fn queue(args: &Queue) -> Result<ExitCode, CliError> {
     let archive = Archive::open_to_read(&args.archive)?;
+    let held: HashSet<RequestId> = archive.catalogue.held_back()?.into_iter().collect();
     let mut entries = Vec::new();
     for request in open(&archive)? {
+        let is_held = held.contains(&request.id);
         let file = archive.catalogue.file(request.file)?.file;
         entries.push(Entry {
             request: request.id.0,
             path: shown(&file.path),
             bytes: file.bytes,
             to: request.place.as_deref().map(shown),
-            state: request.state.name(),
+            state: if is_held {
+                "held"
+            } else {
+                request.state.name()
+            },
             asked_unix_ns: request.created_ns,
         });
     }

@@ -1,0 +1,158 @@
+//! How a catalogue grows: `cargo bench -p tapewise-archive --bench catalogue -- FILES REQUESTS [URL]`.
+//!
+//! Loads a list of files, finds by path and by pattern, enters recalls and claims them from several
+//! threads, each with a connection of its own. In a new file of SQLite, or with a URL in an empty PostgreSQL database.
+//! Prints a table.
+//!
+//! `-- snapshot MINUTES REQUESTS URL URL` claims in two empty PostgreSQL databases in turns, while a report's snapshot
+//! is open in the first.
+
+mod list;
+mod movers;
+mod snapshot;
+
+use list::{list, path};
+use movers::Work;
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+use tapewise_archive::catalogue::{Catalogue, FileId, NewRecall, Pattern, Place, Terms};
+
+/// Recalls that are begun after a claim.
+const BEGUN: usize = 200;
+
+/// The most memory that this process has had, MB.
+fn peak_mb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kb = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kb.unwrap_or(0) / 1000
+}
+
+/// The time that processors have worked for this process.
+fn processor() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let behind_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let ticks = behind_name.split_whitespace().skip(11).take(2);
+    let ticks: u64 = ticks.filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 10)
+}
+
+fn line(what: &str, figure: &str) {
+    println!("| {what:<44} | {figure:>22} |");
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let begun = Instant::now();
+    let done = work();
+    (done, begun.elapsed())
+}
+
+/// The longest of some answers to questions of one kind.
+fn slowest(times: u64, mut ask: impl FnMut(u64)) -> String {
+    let took = (0..times).map(|at| timed(|| ask(at)).1).max();
+    format!(
+        "{:.1} ms at most",
+        took.unwrap_or_default().as_secs_f64() * 1e3
+    )
+}
+
+fn look(catalogue: &dyn Catalogue, files: u64) {
+    let spread = |at: u64| at.wrapping_mul(0x9E37_79B9_7F4A_7C15) % files;
+    let by_path = slowest(100, |at| {
+        let path = Pattern::Path(path(spread(at)).into_bytes());
+        assert_eq!(catalogue.find(&path, None, 2).expect("found").len(), 1);
+    });
+    line("find by path", &by_path);
+    let by_prefix = slowest(10, |at| {
+        let path = path(spread(at));
+        let below = path.rsplit_once('/').map_or("", |(below, _)| below);
+        let glob = Pattern::Glob(format!("{below}/*.h5").into_bytes());
+        assert!(!catalogue.find(&glob, None, 100).expect("found").is_empty());
+    });
+    line("find by pattern below a directory", &by_prefix);
+    let anywhere = slowest(2, |at| {
+        let glob = Pattern::Glob(format!("*detector-{:010}*", spread(at)).into_bytes());
+        assert_eq!(catalogue.find(&glob, None, 2).expect("found").len(), 1);
+    });
+    line("find one file by a part of its name", &anywhere);
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|arg| arg != "--bench")
+        .collect();
+    let directory = tempfile::tempdir().expect("a directory");
+    if let [mode, minutes, requests, with, without] = &args[..]
+        && mode == "snapshot"
+    {
+        let minutes = minutes.parse().expect("minutes");
+        let requests = requests.parse().expect("a number");
+        return snapshot::compare(minutes, requests, [with, without], directory.path());
+    }
+    let number = |at: usize, usual| {
+        args.get(at)
+            .map_or(usual, |text| text.parse().expect("a number"))
+    };
+    let (files, requests) = (number(0, 100_000u64), number(1, 10_000u64));
+    let place = match args.get(2) {
+        Some(url) => Place::Database {
+            url: url.parse().expect("a URL"),
+            copies: directory.path().to_owned(),
+        },
+        None => Place::File(directory.path().join("catalogue.db")),
+    };
+    let catalogue = place.open().expect("a catalogue");
+    println!(
+        "| {:<44} | {:>22} |",
+        format!("{files} files, {requests} recalls"),
+        engine(&place)
+    );
+    println!("|{:-<46}|{:->24}|", "", "");
+    let (added, took) = timed(|| catalogue.add_list(&mut list(files), 1));
+    assert_eq!(added.expect("added"), files);
+    line("load a list", &format!("{:.1} s", took.as_secs_f64()));
+    let worked = processor().as_secs_f64();
+    line("time of the processor for it", &format!("{worked:.1} s"));
+    line(
+        "memory of this process, at most",
+        &format!("{} MB", peak_mb()),
+    );
+    if let Place::File(path) = &place {
+        let bytes = |path: &Path| path.metadata().map_or(0, |file| file.len());
+        line(
+            "size of the file",
+            &format!("{:.2} GB", bytes(path) as f64 / 1e9),
+        );
+    }
+    look(&*catalogue, files);
+    let recalls = (0..requests).map(|at| NewRecall {
+        file: FileId(1 + (at % files) as i64),
+        terms: Terms::default(),
+        destination: None,
+    });
+    let recalls: Vec<NewRecall> = recalls.collect();
+    let (ids, took) = timed(|| catalogue.submit(&recalls, 1).expect("asked"));
+    line("enter the recalls", &format!("{:.1} s", took.as_secs_f64()));
+    let work = Work {
+        place: &place,
+        requests: &ids,
+        begun: BEGUN,
+        answered: 0,
+        lasts: Duration::from_secs(5),
+        claimed: AtomicU64::new(0),
+    };
+    for movers in [1, 4, 16] {
+        let claims = work.claims_a_second(movers);
+        let what = format!("claims of {BEGUN} recalls, {movers} movers");
+        line(&what, &format!("{claims:.0} a second"));
+    }
+}
+
+fn engine(place: &Place) -> &'static str {
+    match place {
+        Place::File(_) => "SQLite",
+        Place::Database { .. } => "PostgreSQL",
+    }
+}

@@ -1,0 +1,74 @@
+//! What a recall delivers and answers without a drive.
+
+use super::Recalling;
+use crate::catalogue::{Answer, Cause, Failure, RecallQueue, RequestId};
+use crate::mover::MoveError;
+use crate::mover::hand_over::Recalled;
+use crate::mover::lessee::{Leased, Lessee};
+use crate::mover::session::DriveContext;
+use std::collections::HashSet;
+
+impl Recalling<'_> {
+    /// Delivers what is at hand, and answers what cannot be served.
+    pub(super) fn deliver_at_hand(&self, done: &mut Recalled) -> Result<(), MoveError> {
+        let queue = self.with.catalogue.recall_queue()?;
+        let Some(lessee) = self.with.lessee else {
+            return self.hand_over(self.with, &queue, done);
+        };
+        if queue.at_hand.is_empty() && queue.stranded.is_empty() {
+            return Ok(());
+        }
+        let Ok(desk) = lessee.desk()? else {
+            return Ok(());
+        };
+        let delivered = self.deliver_as(lessee, &desk, queue, done);
+        if delivered.is_err() {
+            lessee.leave_desk();
+        }
+        delivered
+    }
+
+    /// Delivers what is at hand, as far as no other mover does.
+    fn deliver_as(
+        &self,
+        lessee: &Lessee,
+        desk: &Leased,
+        mut queue: RecallQueue,
+        done: &mut Recalled,
+    ) -> Result<(), MoveError> {
+        let all = queue.at_hand.iter().chain(&queue.stranded);
+        let all: Vec<RequestId> = all.map(|(request, _)| *request).collect();
+        let ours: HashSet<RequestId> = lessee.take(desk, &all)?.into_iter().collect();
+        for list in [&mut queue.at_hand, &mut queue.stranded] {
+            list.retain(|(request, _)| ours.contains(request));
+        }
+        let with = self.with.under(desk);
+        self.hand_over(with, &queue, done)?;
+        // What goes where nothing fits waits again.
+        for request in ours {
+            if with.catalogue.request(request)?.done_ns.is_none() {
+                with.requeue(request)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hand_over(
+        &self,
+        with: DriveContext<'_>,
+        queue: &RecallQueue,
+        done: &mut Recalled,
+    ) -> Result<(), MoveError> {
+        for &(request, file) in &queue.at_hand {
+            with.deliver_at_hand(request, file, &self.full, done)?;
+        }
+        for &(request, _) in &queue.stranded {
+            let failure = Failure::new(Cause::NoCopy, "no copy of the file is whole");
+            let answer = Answer::Failed(failure.clone());
+            if with.answer(request, &answer)? {
+                done.failed.push((request, failure));
+            }
+        }
+        Ok(())
+    }
+}

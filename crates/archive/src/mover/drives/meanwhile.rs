@@ -1,0 +1,167 @@
+//! What changes while a drive reads: recalls that come for its cartridge join the mount, and a mount ends early for a
+//! cartridge that must not wait.
+//!
+//! Both are asked between two reads, and decided as if the drive were free and all that it has not read yet were back in
+//! the queue. If that gives it the same cartridge, what came for it is read in this mount.
+
+use super::{Busy, Claimed, OwnMount, Recalling, State, lock, requests};
+use crate::catalogue::{RequestId, VolumeQueue, Waiting};
+use crate::mover::MoveError;
+use std::collections::HashSet;
+use tapewise_sim::mounts::MountPolicy;
+
+/// How often a drive looks for something that must not wait.
+const LOOK_NS: i64 = 60_000_000_000;
+
+/// The drive of a mount, between two reads.
+pub(in crate::mover) struct Meanwhile<'a> {
+    recalling: &'a Recalling<'a>,
+    /// The mount, as it was when it began.
+    claimed: &'a Claimed,
+    /// Recalls that it has taken so far.
+    taken: usize,
+    /// The newest request that was looked at.
+    seen: RequestId,
+    /// When it last looked for something that must not wait.
+    looked_ns: i64,
+}
+
+impl<'a> Meanwhile<'a> {
+    pub(super) fn of(recalling: &'a Recalling<'a>, claimed: &'a Claimed) -> Meanwhile<'a> {
+        let waiting = &claimed.queue.waiting;
+        let newest = waiting.iter().map(|one| one.request).max();
+        Meanwhile {
+            recalling,
+            claimed,
+            taken: waiting.len(),
+            seen: newest.unwrap_or(RequestId(0)),
+            looked_ns: recalling.with.now(),
+        }
+    }
+
+    /// The recalls that join the mount, which are begun with; `rest` is what the drive has not read yet.
+    pub fn joins(&mut self, rest: &dyn Fn() -> Vec<Waiting>) -> Result<Vec<Waiting>, MoveError> {
+        let with = &self.recalling.with;
+        let most = with.settings.mounts.most_per_mount as usize;
+        let room = most.saturating_sub(self.taken);
+        if room == 0 {
+            return Ok(Vec::new());
+        }
+        let newest = (with.catalogue).newest(self.seen, self.claimed.queue.volume)?;
+        self.seen = newest.request;
+        if !newest.is_wanted {
+            return Ok(Vec::new());
+        }
+        let mut state = lock(&self.recalling.state);
+        let mut joining = self.goes_on_with(&state, rest())?;
+        joining.truncate(room);
+        if !joining.is_empty() {
+            self.begin(&mut state, &mut joining)?;
+            self.taken += joining.len();
+        }
+        Ok(joining)
+    }
+
+    /// Whether the mount ends here, for a cartridge that is overdue while nothing of the rest is.
+    pub fn leaves(&mut self, rest: &dyn Fn() -> Vec<Waiting>) -> Result<bool, MoveError> {
+        let Recalling { with, chooser, .. } = self.recalling;
+        let now_ns = with.now();
+        let mounts = &with.settings.mounts;
+        let is_due = now_ns.saturating_sub(self.looked_ns) >= LOOK_NS;
+        if mounts.policy != MountPolicy::Ahead || !is_due {
+            return Ok(false);
+        }
+        self.looked_ns = now_ns;
+        let oldest_ns = with.catalogue.open_recalls()?.oldest_ns;
+        let oldest_s = oldest_ns.map_or(0.0, |oldest_ns| {
+            now_ns.saturating_sub(oldest_ns) as f64 / 1e9
+        });
+        if oldest_s < mounts.overdue_s {
+            return Ok(false);
+        }
+        let mut state = lock(&self.recalling.state);
+        // A drive that is free takes it.
+        if state.claimed.len() < self.recalling.usable {
+            return Ok(false);
+        }
+        let mut volumes = self.recalling.open_to(&state)?;
+        volumes.retain(|queue| {
+            !state.claimed.contains_key(&queue.label) && !state.cut_for.contains(&queue.label)
+        });
+        let (busy, here) = (self.busy(&state)?, HashSet::new());
+        let rest = self.rest(rest());
+        let overdue =
+            (self.recalling).ask(&here, &busy, |floor| chooser.cuts(&rest, volumes, floor));
+        let is_cut = overdue.is_some();
+        state.cut_for.extend(overdue);
+        Ok(is_cut)
+    }
+
+    fn rest(&self, waiting: Vec<Waiting>) -> VolumeQueue {
+        VolumeQueue {
+            waiting,
+            ..self.claimed.queue.clone()
+        }
+    }
+
+    /// What all drives do, as if this one were free.
+    fn busy(&self, state: &State) -> Result<Busy, MoveError> {
+        let own: Vec<OwnMount<'_>> = state.claimed.values().map(Claimed::mount).collect();
+        let mut busy = Busy::of(&self.recalling.with, self.recalling.drives, &own)?;
+        let mut at_work = busy.at_work.iter();
+        let own = at_work.position(|owner| *owner == self.claimed.owner);
+        own.map(|own| busy.at_work.remove(own));
+        Ok(busy)
+    }
+
+    /// What has come for the cartridge, where the drive would go on with it if it were free now.
+    fn goes_on_with(&self, state: &State, rest: Vec<Waiting>) -> Result<Vec<Waiting>, MoveError> {
+        let label = &self.claimed.queue.label;
+        if state.ended.is_some() {
+            return Ok(Vec::new());
+        }
+        let mut volumes = self.recalling.open_to(state)?;
+        volumes.retain(|queue| queue.label == *label || !state.claimed.contains_key(&queue.label));
+        let mut busy = self.busy(state)?;
+        for place in rest.iter().filter_map(|one| one.place.as_ref()) {
+            if let Some(begun) = busy.begun.get_mut(place) {
+                *begun = begun.saturating_sub(1);
+            }
+        }
+        let is_begun: HashSet<RequestId> = rest.iter().map(|one| one.request).collect();
+        let own = volumes.iter_mut().find(|queue| queue.label == *label);
+        let Some(own) = own else {
+            return Ok(Vec::new());
+        };
+        own.waiting.extend(rest);
+        let here = HashSet::from([label.clone()]);
+        let next = self.recalling.choose(volumes, &here, &busy);
+        let Some(mut next) = next.filter(|next| next.queue.label == *label) else {
+            return Ok(Vec::new());
+        };
+        next.queue
+            .waiting
+            .retain(|one| !is_begun.contains(&one.request));
+        Ok(next.queue.waiting)
+    }
+
+    /// Begins with what joins, as far as nobody else does or has cancelled it.
+    fn begin(&self, state: &mut State, joining: &mut Vec<Waiting>) -> Result<(), MoveError> {
+        let Recalling { with, .. } = self.recalling;
+        let asked = requests(joining);
+        match (&self.claimed.leased, with.lessee) {
+            (Some(leased), Some(lessee)) => {
+                let ours = lessee.take(leased, &asked)?;
+                joining.retain(|one| ours.contains(&one.request));
+            }
+            _ => match with.catalogue.start(&asked, self.claimed.started_ns) {
+                Err(error) if error.is_withdrawn() => joining.clear(),
+                started => started?,
+            },
+        }
+        if let Some(claimed) = state.claimed.get_mut(&self.claimed.queue.label) {
+            claimed.queue.waiting.extend_from_slice(joining);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! What is at the destination already: it is compared and not asked for, so that no tape moves for it.
+
+use crate::archive::Archive;
+use crate::commands::recall::common::GO_ON;
+use crate::error::{CliError, Exit};
+use crate::progress::{Meter, State};
+use std::sync::atomic::{AtomicBool, Ordering};
+use tapewise_archive::catalogue::FileId;
+use tapewise_archive::deliver::{Expected, InnerPath, Presence};
+use tapewise_archive::mover::Place;
+
+/// Files that are asked for.
+#[derive(Default)]
+pub struct Looked {
+    /// Those that are where they are to be, with the contents that the catalogue knows.
+    pub there: Vec<FileId>,
+    /// All others.
+    pub missing: Vec<FileId>,
+}
+
+/// Looks for files where they are to be, until it is interrupted.
+pub fn look(
+    archive: &Archive,
+    files: Vec<FileId>,
+    place: &Place,
+    stop: &AtomicBool,
+    quiet: bool,
+) -> Result<Looked, CliError> {
+    let mut looked = Looked::default();
+    if place.is_empty().map_err(CliError::failed)? {
+        looked.missing = files;
+        return Ok(looked);
+    }
+    let meter = Meter::unless(quiet);
+    let all = files.len() as u64;
+    for (at, file) in files.into_iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            let said =
+                "interrupted while files at the destination were compared; nothing was asked for";
+            return Err(CliError::with(Exit::Interrupted, said).hint(GO_ON));
+        }
+        if meter.is_due() {
+            let compared = State::counted("file", at as u64, Some(all));
+            meter.show(compared.doing("comparing what is at the destination"));
+        }
+        if is_there(archive, file, place)? {
+            looked.there.push(file);
+        } else {
+            looked.missing.push(file);
+        }
+    }
+    Ok(looked)
+}
+
+fn is_there(archive: &Archive, file: FileId, place: &Place) -> Result<bool, CliError> {
+    let file = archive.catalogue.file(file)?.file;
+    // What is wrong with a path or a place is told when the file is delivered.
+    let Ok(path) = InnerPath::new(&file.path) else {
+        return Ok(false);
+    };
+    let found = place.presence(&path, &Expected::of_file(&file));
+    Ok(matches!(found, Ok(Presence::Delivered(..))))
+}
