@@ -52,7 +52,9 @@ const FITTED_TO: u64 = 20;
 const DRAWS: u64 = 4;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let seeds: u64 = std::env::args().nth(1).map_or(Ok(5), |text| text.parse())?;
+    let seeds: u64 = std::env::args()
+        .nth(1)
+        .map_or(Ok(10), |text| text.parse())?;
     let drive = fitted()?;
     println!("| policy | emulated, s | simulated, s | difference, s |\n|---|--:|--:|--:|");
     for policy in [MountPolicy::Ahead, MountPolicy::Oldest] {
