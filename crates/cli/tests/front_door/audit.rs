@@ -209,7 +209,8 @@ fn mount_policies_are_priced_on_the_requests_of_a_log() {
         let hours = priced["drive_hours"][1].as_f64().expect("hours");
         assert!((hours - 420.0 / 3600.0).abs() < 1e-9, "{priced}");
     }
-    let table = desk.done(audit).text();
+    let table = desk.done(audit);
+    let table = table.text();
     for row in ["as it was", "oldest", "most-requests"] {
         assert!(table.contains(row), "{row} is not in:\n{table}");
     }

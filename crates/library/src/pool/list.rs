@@ -1,7 +1,9 @@
 //! Work on a list of volumes, the same with each.
 
+use super::Pool;
 use super::error::PoolError;
-use super::work::{Fit, Trouble, Work, WorkError};
+use super::work::{Fit, Pace, Trouble, Work, WorkError};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::TapeDrive;
@@ -11,8 +13,25 @@ use tapewise_scsi::TapeDrive;
 pub type Job<'a, T> =
     dyn Fn(usize, &mut TapeDrive, &mut dyn Log) -> Result<T, RunError> + Sync + 'a;
 
+impl Pool {
+    /// Mounts each of the volumes and does `job` with it, on all drives that are free. Gives what came
+    /// of each, in the order of the volumes. After `stop` is set no further volume is begun.
+    pub fn work<T: Send>(
+        &mut self,
+        volumes: &[String],
+        pace: Pace,
+        log: &mut (dyn Log + Send),
+        stop: &AtomicBool,
+        job: &Job<'_, T>,
+    ) -> Vec<Result<T, WorkError>> {
+        let list = List::new(volumes, job);
+        self.work_off_at(pace, &list, log, stop);
+        list.results(stop.load(Ordering::Relaxed))
+    }
+}
+
 /// A list of volumes with something to be done with each.
-pub(super) struct List<'a, T> {
+struct List<'a, T> {
     volumes: &'a [String],
     job: &'a Job<'a, T>,
     state: Mutex<ListState<T>>,
@@ -24,7 +43,7 @@ struct ListState<T> {
 }
 
 impl<'a, T> List<'a, T> {
-    pub fn new(volumes: &'a [String], job: &'a Job<'a, T>) -> List<'a, T> {
+    fn new(volumes: &'a [String], job: &'a Job<'a, T>) -> List<'a, T> {
         List {
             volumes,
             job,
@@ -44,7 +63,7 @@ impl<'a, T> List<'a, T> {
     }
 
     /// What came of each volume; what nobody could take has no drive left, or was not begun.
-    pub fn results(self, is_stopped: bool) -> Vec<Result<T, WorkError>> {
+    fn results(self, is_stopped: bool) -> Vec<Result<T, WorkError>> {
         let left = |volume: &String| {
             if is_stopped {
                 WorkError::Run(RunError::Interrupted)

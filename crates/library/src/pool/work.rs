@@ -12,7 +12,6 @@ use super::bay::{Bay, Holds, Site, State};
 use super::desk::Desk;
 use super::desk::lock;
 use super::error::{Blame, PoolError};
-use super::list::{Job, List};
 use super::mount::{bring, give_back, load, make_room, reject};
 use super::{Pool, TRIES};
 use std::collections::{HashMap, HashSet};
@@ -189,7 +188,7 @@ impl Pool {
         self.work_off_at(self.pace, work, log, stop);
     }
 
-    fn work_off_at(
+    pub(super) fn work_off_at(
         &mut self,
         pace: Pace,
         work: &dyn Work,
@@ -225,21 +224,6 @@ impl Pool {
                 shift.take_turns(free.collect(), log, Some(random));
             }
         }
-    }
-
-    /// Mounts each of the volumes and does `job` with it, on all drives that are free. Gives what came
-    /// of each, in the order of the volumes. After `stop` is set no further volume is begun.
-    pub fn work<T: Send>(
-        &mut self,
-        volumes: &[String],
-        pace: Pace,
-        log: &mut (dyn Log + Send),
-        stop: &AtomicBool,
-        job: &Job<'_, T>,
-    ) -> Vec<Result<T, WorkError>> {
-        let list = List::new(volumes, job);
-        self.work_off_at(pace, &list, log, stop);
-        list.results(stop.load(Ordering::Relaxed))
     }
 }
 
@@ -532,16 +516,30 @@ mod tests {
         Pool::new(drives.collect(), robots, None, Box::new(|_| {})).unwrap()
     }
 
+    struct FirstVolume;
+
+    impl Work for FirstVolume {
+        fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String> {
+            (fits("TW0001") != Fit::Not).then(|| "TW0001".to_owned())
+        }
+
+        fn carry_out(&self, _: &str, _: &mut TapeDrive, _: &mut dyn Log) -> Result<(), Trouble> {
+            Ok(())
+        }
+
+        fn put_back(&self, _: &str) {}
+
+        fn give_up(&self, _: &str, _: WorkError) {}
+    }
+
     #[test]
     fn a_volume_that_another_drive_is_about_to_give_back_is_waited_for() {
         let mut pool = pool();
         let mut log: Vec<Event> = Vec::new();
         let first = pool.mount("TW0001", &mut log).unwrap();
         pool.release(first);
-        let (volumes, stop) = (["TW0001".to_owned()], AtomicBool::new(false));
-        let job: &Job<'_, ()> = &|_, _, _| Ok(());
-        let list = List::new(&volumes, job);
-        let shift = Shift::new(&pool.bays, &pool.desk, &list, &stop);
+        let stop = AtomicBool::new(false);
+        let shift = Shift::new(&pool.bays, &pool.desk, &FirstVolume, &stop);
         let second = 1 - first;
         let mut floor = shift.floor();
         // The first drive has taken another volume, and holds this one still.
