@@ -513,9 +513,11 @@ fn with_policy(
 ) -> Result<ArchiveSettings, OpenError> {
     if let Some(name) = settings.policy_file.take() {
         let path = directory.join(name);
-        let text = std::fs::read_to_string(&path).map_err(at(&path))?;
-        settings.mounts =
-            MountSettings::from_toml(&text).map_err(|source| OpenError::Policy { path, source })?;
+        let unread =
+            |error| PolicyError::Text(format!("{error}; archive.toml names it as policy_file"));
+        let text = std::fs::read_to_string(&path).map_err(unread);
+        let policy = text.and_then(|text| MountSettings::from_toml(&text));
+        settings.mounts = policy.map_err(|source| OpenError::Policy { path, source })?;
     }
     Ok(settings)
 }

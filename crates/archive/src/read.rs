@@ -309,7 +309,8 @@ impl<'a> TapeRead<'a> {
         }
     }
 
-    /// Reads what is in flight together; where that fails, each of those that are not whole alone.
+    /// Reads what is in flight together. Where that fails, the first that is not whole is read alone, and what lies
+    /// behind it together.
     fn read_together(
         &mut self,
         ids: &[u64],
@@ -321,14 +322,13 @@ impl<'a> TapeRead<'a> {
             return Ok(());
         }
         let (states, report) = self.read_visit(ids, recorder, name, receiver)?;
+        let mut open = Vec::new();
         for (want, state) in states {
             let id = want as u64;
             match state {
                 State::Ended => self.complete(id, ids.len() == 1, &report),
                 State::Damaged(why) => self.give_up(id, Again::Never, why, receiver)?,
-                State::Open if ids.len() > 1 => {
-                    self.read_together(&[id], recorder, name, receiver)?;
-                }
+                State::Open if ids.len() > 1 => open.push(id),
                 State::Open => {
                     let why = report
                         .unread
@@ -337,6 +337,17 @@ impl<'a> TapeRead<'a> {
                     self.give_up(id, Again::Later, Lost::Unreadable(why), receiver)?;
                 }
             }
+        }
+        let running = self.recall.running();
+        open.sort_by_key(|&id| {
+            let first = running
+                .request(id)
+                .and_then(|request| request.extents.first());
+            first.map(|extent| extent.first_block)
+        });
+        if let Some((first, behind)) = open.split_first() {
+            self.read_together(&[*first], recorder, name, receiver)?;
+            self.read_together(behind, recorder, name, receiver)?;
         }
         Ok(())
     }

@@ -185,6 +185,18 @@ fn what_is_read_wrongly_everywhere_is_lost_until_it_is_right_again() {
 }
 
 #[test]
+fn a_file_whose_first_copy_is_wrong_comes_from_the_other_and_the_loss_is_told() {
+    let (mut site, wrong) = site(1);
+    let files = one_file(&mut site, 2);
+    // All blocks of the two times that the only drive reads the copy.
+    wrong.reads[0].store(14, Ordering::Relaxed);
+    assert_eq!(site.assert_comes_back(&files, "back").lost, 1);
+    let states = states(&site);
+    let lost = states.iter().filter(|state| **state == CopyState::Lost);
+    assert_eq!((states.len(), lost.count()), (2, 1));
+}
+
+#[test]
 fn a_lost_copy_is_made_again_from_its_sister() {
     let (mut site, wrong) = site(1);
     let files = one_file(&mut site, 2);

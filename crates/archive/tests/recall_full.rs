@@ -42,6 +42,24 @@ fn listed(path: &str, block: u64, expanded_bytes: Option<u64>) -> Recorded {
     }
 }
 
+/// Two files that share a block: they are read together.
+fn neighbours() -> [Recorded; 2] {
+    let bytes = u64::from(BLOCK) * 3 / 2;
+    [
+        ("neighbour", 30, 0),
+        ("other neighbour", 31, bytes % u64::from(BLOCK)),
+    ]
+    .map(|(path, first_block, byte_offset)| {
+        let mut file = listed(path, first_block, None);
+        file.file.bytes = bytes;
+        let segment = &mut file.segments[0];
+        segment.last_block = first_block + 1;
+        segment.byte_offset = byte_offset;
+        segment.bytes = bytes;
+        file
+    })
+}
+
 /// Two tapes of 40 blocks each; the file `huge` lies first on the first one, then small ones.
 fn site(pace: Pace) -> Site {
     let mut site = Site::new(2, 3, Faults::none());
@@ -71,6 +89,7 @@ fn site(pace: Pace) -> Site {
             .collect();
         if tape == 0 {
             files.push(listed("huge", 0, Some(HUGE_BYTES)));
+            files.extend(neighbours());
         }
         let added = site.catalogue.add_recorded(&volume, &files, 5);
         added.expect("added");
@@ -185,6 +204,20 @@ fn what_goes_into_a_full_cache_waits_and_its_cartridge_is_not_mounted_before_the
         assert_eq!(delivered.count(), 1, "{pace:?}: {states:?}");
         site.assert_integrity();
     }
+}
+
+#[test]
+fn of_two_files_that_are_read_together_one_comes_if_the_cache_has_room_for_one() {
+    let mut site = site(Pace::Turns);
+    site.reopen_cache(7_000, 4_500);
+    let asked = [fetch(&site, "neighbour"), fetch(&site, "other neighbour")];
+    let done = site.mover(|mover| mover.recall()).expect("recalled");
+    assert_eq!((done.delivered, done.mounts, done.failed), (1, 1, vec![]));
+    let states = asked.map(|request| state(&site, request));
+    assert_eq!(states, [RequestState::Delivered, RequestState::Queued]);
+    let done = site.mover(|mover| mover.recall()).expect("nothing to do");
+    assert_eq!((done.delivered, done.mounts), (0, 0));
+    site.assert_integrity();
 }
 
 #[test]

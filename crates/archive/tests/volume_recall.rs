@@ -10,7 +10,7 @@ use tapewise_archive::read::{Change, Known, Lost, MappedTape, Outcome, Receiver,
 use tapewise_archive::record::{Segment, VolumeFormat};
 use tapewise_archive::volume::{Blank, Found, VolumeWriter, scan};
 use tapewise_emulator::{BadBlock, LibrarySpec};
-use tapewise_formats::event::Event;
+use tapewise_formats::event::{Action, Event};
 use tapewise_model::profile;
 use tapewise_run::{Recorder, RunError};
 use tapewise_scsi::TapeDrive;
@@ -31,6 +31,8 @@ struct Kept<'s> {
     stops_at: Option<(usize, &'s AtomicBool)>,
     /// What changes after each read, the last one first.
     changes: Vec<Change>,
+    /// What the drive did.
+    events: Vec<Event>,
 }
 
 impl Receiver for Kept<'_> {
@@ -113,7 +115,9 @@ fn recall(
     let mut log = Vec::<Event>::new();
     let mut recorder = Recorder::new(drive, &mut log, stop);
     let read = TapeRead::new(&cartridge, head, wants, learns).expect("one partition");
-    read.run(&mut recorder, &|want| want.to_string(), kept, &mut |_| {})
+    let outcome = read.run(&mut recorder, &|want| want.to_string(), kept, &mut |_| {});
+    kept.events = log;
+    outcome
 }
 
 const OURS: (VolumeFormat, u32) = (VolumeFormat::Tapewise, BLOCK);
@@ -216,6 +220,47 @@ fn a_block_that_cannot_be_read_costs_the_files_in_it_and_no_others() {
     assert_eq!(outcome.expect("a run").lost.len(), bad);
     assert_eq!(kept.whole.len(), files.len() - bad);
     assert!(kept.whole.iter().all(|(at, whole)| *whole == files[*at]));
+}
+
+#[test]
+fn behind_a_block_that_cannot_be_read_files_that_share_blocks_are_read_on_together() {
+    const FILES: u64 = 20;
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut spec = LibrarySpec::one_drive("lto8", 7);
+    spec.faults.bad_blocks = vec![BadBlock {
+        barcode: BARCODE.to_owned(),
+        partition: 0,
+        block: 7,
+    }];
+    let (_library, mut drive) = drive_of(spec, directory.path());
+    // Each begins in the block in which the one before it ends.
+    let (block, file) = (u64::from(BLOCK), u64::from(BLOCK) - 96);
+    for number in 0..FILES {
+        drive
+            .write(&vec![number as u8; BLOCK as usize])
+            .expect("written");
+    }
+    let segment = |number: u64| Segment {
+        partition: 0,
+        first_block: number * file / block,
+        last_block: ((number + 1) * file - 1) / block,
+        byte_offset: number * file % block,
+        bytes: file,
+        file_offset: 0,
+        start: None,
+        end: None,
+    };
+    let segments: Vec<Segment> = (0..FILES).map(segment).collect();
+    let mut kept = Kept::default();
+    let blocks = (VolumeFormat::Blocks, BLOCK);
+    let outcome = recall(&mut drive, blocks, &each(&segments), &mut kept, &NEVER);
+    let bad = segments
+        .iter()
+        .filter(|one| (one.first_block..=one.last_block).contains(&7));
+    assert_eq!(outcome.expect("a run").lost.len(), bad.count());
+    let is_read = |event: &&Event| event.action == Action::Read;
+    let reads = kept.events.iter().filter(is_read).count();
+    assert!(reads < 10, "{reads} reads");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn read(path: &Path) -> Result<Log, CliError> {
     let first = String::from_utf8_lossy(&first);
     if first.contains("\"tapewise_events\"") {
         return read_events(input)
-            .map(Log::Events)
+            .map(|log| Log::Events(log.on_tape()))
             .map_err(|error| bad(&error));
     }
     if is_asked(&first) {

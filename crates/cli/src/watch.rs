@@ -74,6 +74,9 @@ impl Watch<'_> {
                 format_args!("recall {} failed: {failure}", request.0),
             );
         }
+        if recalled.lost > 0 {
+            log::warn(About::default(), lost(recalled.lost));
+        }
         if self.quiet || recalled.delivered == 0 && recalled.failed.is_empty() {
             return;
         }
@@ -109,4 +112,12 @@ impl Watch<'_> {
         let lease = leases.find(|lease| lease.drive == drive)?;
         Some(lease.epoch)
     }
+}
+
+/// What is to be said of copies that recalls have given up.
+pub fn lost(copies: u64) -> String {
+    format!(
+        "copies that could not be read, or had other contents, and now count as lost: {copies}; their files came from \
+         other copies. `tapewise catalog verify` reads them again, and makes those anew that are still wrong"
+    )
 }

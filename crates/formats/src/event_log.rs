@@ -107,6 +107,21 @@ impl EventLog {
         self.sessions.iter().flat_map(|session| &session.events)
     }
 
+    /// The same log with lengths as they are on tape: on an emulated cartridge a byte of the host may stand for many.
+    pub fn on_tape(mut self) -> EventLog {
+        for session in &mut self.sessions {
+            let scale = session
+                .header
+                .as_mut()
+                .and_then(|header| header.byte_scale.take());
+            let scale = scale.unwrap_or(1);
+            for event in &mut session.events {
+                event.bytes = event.bytes.saturating_mul(scale);
+            }
+        }
+        self
+    }
+
     /// Puts another log behind this one. A session that stands in both is kept once, and it is said:
     /// events that count twice would make a fit surer than it is. Of a session that one log has only
     /// the beginning of, the longer is kept.

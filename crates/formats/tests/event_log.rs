@@ -180,3 +180,16 @@ fn a_session_in_two_logs_counts_once_and_the_longer_is_kept() {
     log.merge(read_events(&written(&header(), &other)[..]).expect("log"));
     assert_eq!(log.events().count(), 6);
 }
+
+#[test]
+fn bytes_of_an_emulated_cartridge_count_as_what_they_stand_for() {
+    let text = "{\"tapewise_events\":1,\"tool\":\"t\",\"byte_scale\":1000}\n\
+        {\"action\":\"read\",\"at_us\":0,\"took_us\":5,\"bytes\":7}\n\
+        {\"tapewise_events\":1,\"tool\":\"t\"}\n\
+        {\"action\":\"read\",\"at_us\":0,\"took_us\":5,\"bytes\":7}\n";
+    let log = read_events(text.as_bytes()).expect("a log").on_tape();
+    let bytes: Vec<u64> = log.events().map(|event| event.bytes).collect();
+    assert_eq!(bytes, [7000, 7]);
+    let again: Vec<u64> = log.on_tape().events().map(|event| event.bytes).collect();
+    assert_eq!(again, bytes);
+}

@@ -104,7 +104,7 @@ fn every_mistake_is_refused_with_its_key_and_the_reason() {
         (
             "count = 2, ",
             "count = 2, rate_mb_s = 1e-12, ",
-            "drive.rate_mb_s: is 0.000000000001; it must be 0.001 or more",
+            "drive.rate_mb_s: is 0.000000000001; it must be 0.05 or more",
         ),
         (
             "count = 2, ",

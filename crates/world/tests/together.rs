@@ -51,7 +51,7 @@ fn without_the_fence_late_writes_arrive_and_files_are_lost() {
         fence: false,
         ..Guards::ALL
     };
-    let (counts, broken) = lived(500..=502, guards);
+    let (counts, broken) = lived(514..=516, guards);
     assert!(counted(&counts, "accepted a late write") > 0, "{counts:#?}");
     let is_loss = |(_, broken): &(u64, Broken)| broken.why.contains("a copy that is not there");
     assert!(broken.iter().any(is_loss), "{broken:?}");

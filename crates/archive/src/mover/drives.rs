@@ -48,6 +48,8 @@ pub(super) struct Recalling<'a> {
     within_reach: Option<HashSet<String>>,
     /// Held by whoever delivers what needs no tape.
     hands: Mutex<()>,
+    /// Hears what was done.
+    tell: &'a (dyn Fn(&Recalled) + Sync),
     state: Mutex<State>,
 }
 
@@ -95,16 +97,17 @@ impl Mover<'_> {
     /// [`MoveError`]; what was started and not answered is queued again. A destination that is full is none:
     /// see [`Recalled::full`]. What others have or read is none either, where they do.
     pub fn recall(&mut self) -> Result<Recalled, MoveError> {
-        let mut done = Recalled::default();
-        self.recall_into(&mut done)?;
-        Ok(done)
+        self.recall_telling(&|_| ())
     }
 
-    /// The same; what was done before an error is told too.
+    /// The same; `tell` hears what was done after each mount, whatever comes later.
     ///
     /// # Errors
     /// As [`Mover::recall`].
-    pub fn recall_into(&mut self, done: &mut Recalled) -> Result<(), MoveError> {
+    pub fn recall_telling(
+        &mut self,
+        tell: &(dyn Fn(&Recalled) + Sync),
+    ) -> Result<Recalled, MoveError> {
         let places = self.pool.volumes().into_iter();
         let places = places.filter(|(_, place)| !matches!(place, Whereabouts::Missing(_)));
         let recalling = Recalling {
@@ -122,6 +125,7 @@ impl Mover<'_> {
                 .lessee
                 .map(|_| places.map(|(label, _)| label).collect()),
             hands: Mutex::default(),
+            tell,
             state: Mutex::default(),
         };
         // What needs no tape needs no drive either, and every drive may be set aside.
@@ -133,20 +137,20 @@ impl Mover<'_> {
         }
         let decided = recalling.decide_the_rest();
         let left = recalling.left();
-        done.full = recalling.full.into_vec();
+        let full = recalling.full.into_vec();
         let state = recalling.state.into_inner();
         let state = state.unwrap_or_else(PoisonError::into_inner);
-        done.add(state.done);
         if let Some(error) = state.ended {
             self.catalogue.requeue_started()?;
             return Err(error);
         }
         decided?;
+        let done = Recalled { full, ..state.done };
         if self.lessee.is_some() {
-            return Ok(());
+            return Ok(done);
         }
         match left? {
-            None => Ok(()),
+            None => Ok(done),
             Some(label) if self.stop.load(Ordering::Relaxed) => Err(MoveError::Run {
                 label,
                 source: RunError::Interrupted,
@@ -360,13 +364,17 @@ impl Recalling<'_> {
     /// Copies that were read wrongly and not again, because their files came from elsewhere, are lost.
     fn decide_the_rest(&self) -> Result<(), MoveError> {
         let catalogue = self.with.catalogue;
+        let mut done = Recalled::default();
         for (file, number) in self.doubts.left() {
             let entry = catalogue.file(file)?;
             let mut others = entry.copies.iter().filter(|copy| copy.number != number);
             if others.any(|copy| copy.state == CopyState::Whole) {
                 catalogue.mark_lost(file, number, self.with.now())?;
+                done.lost += 1;
             }
         }
+        (self.tell)(&done);
+        lock(&self.state).done.add(done);
         Ok(())
     }
 
@@ -465,6 +473,7 @@ impl Work for Recalling<'_> {
         }
         let mut done = Recalled::default();
         let delivered = self.deliver_at_hand(&mut done);
+        (self.tell)(&done);
         let mut state = lock(&self.state);
         state.done.add(done);
         if let Err(error) = delivered {
@@ -506,6 +515,7 @@ impl Work for Recalling<'_> {
         };
         let mut done = Recalled::default();
         let read = self.read(&claimed, drive, log, &mut done);
+        (self.tell)(&done);
         let mut state = lock(&self.state);
         state.done.add(done);
         let error = match read {

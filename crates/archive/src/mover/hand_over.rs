@@ -23,6 +23,8 @@ pub struct Recalled {
     pub unverified: u64,
     /// Requests that could not be served, and why.
     pub failed: Vec<(RequestId, Failure)>,
+    /// Copies that are given up: they could not be read, or were wrong, and their files came from other copies.
+    pub lost: u64,
     /// Volumes that could not be read as a whole, and why; what waits for them and has no other copy
     /// stays in the queue.
     pub unavailable: Vec<(String, String)>,
@@ -48,6 +50,7 @@ impl Recalled {
         self.at_hand += other.at_hand;
         self.unverified += other.unverified;
         self.failed.extend(other.failed);
+        self.lost += other.lost;
         self.unavailable.extend(other.unavailable);
         self.full.extend(other.full);
         self.mounts += other.mounts;

@@ -282,6 +282,7 @@ impl<'a, 'm> Deliverer<'a, 'm> {
             .mark_lost(waiting.file, waiting.number, self.with.now())?;
         let copies = self.with.catalogue.file(waiting.file)?.copies;
         if copies.iter().any(|copy| copy.state == CopyState::Whole) {
+            self.done.lost += 1;
             self.with.requeue(waiting.request)
         } else {
             self.fail(want, failure)
@@ -334,7 +335,15 @@ impl<'a, 'm> Deliverer<'a, 'm> {
                 return Ok(());
             }
         }
+        // What is on its way has its room.
+        if !self.open.is_empty() {
+            return Ok(());
+        }
         Err(error.into())
+    }
+
+    fn has_room(&self, want: usize) -> bool {
+        self.open.contains_key(&want) || !self.shared.full.stops(&self.waiting[want])
     }
 
     /// The request waits again; what comes of it is passed over.
@@ -384,7 +393,7 @@ impl Receiver for Deliverer<'_, '_> {
         if request.map_err(Error::other)?.state == RequestState::Cancelled {
             return Ok(false);
         }
-        let has_room = !self.shared.full.stops(&self.waiting[want]);
+        let has_room = self.has_room(want);
         if !has_room && !self.settled.contains(&want) {
             self.wait(want).map_err(Error::other)?;
         }
@@ -421,8 +430,7 @@ impl Receiver for Deliverer<'_, '_> {
         if self.settled.contains(&want) || self.again.contains(&want) {
             return Ok(());
         }
-        if self.shared.full.stops(&self.waiting[want]) {
-            self.open.remove(&want);
+        if !self.has_room(want) {
             return self.wait(want).map_err(Error::other);
         }
         let before: u64 = self.waiting[want]

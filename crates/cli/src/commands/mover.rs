@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tapewise_archive::catalogue::Holder;
-use tapewise_archive::mover::{Denied, Leased, Lessee, Migrated, Recalled, random_uuid};
+use tapewise_archive::mover::{self, Denied, Leased, Lessee, Migrated, Recalled, random_uuid};
 use tapewise_formats::event::Event;
 use tapewise_serve::{Doing, Work, listen, router_of_mover};
 
@@ -294,21 +294,21 @@ impl Moving<'_> {
             most_drives: self.args.most_drives.unwrap_or(usize::MAX),
         };
         let quiet = self.args.quiet;
-        let mut recalled = Recalled::default();
-        let work = |mover: &mut tapewise_archive::mover::Mover<'_>| {
-            mover.recall_into(&mut recalled)?;
-            if is_migrating {
-                return mover.migrate(i64::MAX);
-            }
-            Ok(Migrated::default())
+        let tell = |recalled: &Recalled| self.watch.did(recalled);
+        let work = |mover: &mut mover::Mover<'_>| {
+            let recalled = mover.recall_telling(&tell)?;
+            let migrated = if is_migrating {
+                mover.migrate(i64::MAX)?
+            } else {
+                Migrated::default()
+            };
+            Ok((recalled, migrated))
         };
         let watch = |event: &Event| self.watch.saw(event);
         self.watch.work.say(Doing::Recalling);
-        let worked = self
+        let (recalled, migrated) = self
             .archive
-            .with_crew(&cache, &crew, self.stop, quiet, &watch, work);
-        self.watch.did(&recalled);
-        let migrated = worked?;
+            .with_crew(&cache, &crew, self.stop, quiet, &watch, work)?;
         self.tell(&migrated);
         if let Some(full) = recalled.full.first() {
             return Err(CliError::failed(full));

@@ -343,13 +343,11 @@ impl Drives<'_> {
         self.work.say(Doing::Recalling);
         let watch = |event: &Event| self.watch.saw(event);
         let quiet = self.watch.quiet;
-        let mut did = Recalled::default();
-        let recall = |mover: &mut Mover<'_>| mover.recall_into(&mut did);
-        let recalled = self
+        let tell = |recalled: &Recalled| self.watch.did(recalled);
+        let recall = |mover: &mut Mover<'_>| mover.recall_telling(&tell);
+        let did = self
             .archive
-            .with_watched_mover(&cache, self.stop, quiet, &watch, recall);
-        self.watch.did(&did);
-        recalled?;
+            .with_watched_mover(&cache, self.stop, quiet, &watch, recall)?;
         catalogue.settle_stages(REMEMBERED_NS, now_ns())?;
         if let Some((label, why)) = did.unavailable.first() {
             return Err(CliError::failed(format!("volume {label}: {why}")));

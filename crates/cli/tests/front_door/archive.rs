@@ -272,14 +272,19 @@ fn what_is_at_the_destination_already_moves_no_tape() {
     let said = format!("delivered  {} files", files.len());
     assert!(again.text().starts_with(&said) && again.text().contains("there already"));
     assert_eq!(events(&desk), before);
-    // One that is damaged there is not there; nothing is replaced.
+    // One that is damaged there is not there. Nothing is replaced, and no tape moves to find that out.
     let damaged = files.keys().next_back().expect("a file");
     desk.put(&format!("out/{damaged}"), vec![0; files[damaged].len()]);
     let refused = desk.run("recall --archive A --to out reel --json --quiet");
-    assert_eq!(refused.code, 7);
+    assert_eq!((refused.code, events(&desk)), (7, before));
     let told = refused.json();
     let delivered = told["delivered"].as_array().expect("files").len();
     assert_eq!(delivered, files.len() - 1);
     let failed = &told["failed"][0];
     assert_eq!(failed["path"], damaged.as_str());
+    let refused = desk.run(&format!("recall --archive A --to out {damaged} --quiet"));
+    assert_eq!((refused.code, events(&desk)), (3, before));
+    // What is there needs no cartridge.
+    let listed = desk.done("recall --archive A --to out reel --dry-run");
+    assert!(!listed.text().contains("TW0001"), "{}", listed.text());
 }

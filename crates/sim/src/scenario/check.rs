@@ -50,8 +50,8 @@ fn positive(key: &str, value: f64) -> Result<(), Fault> {
     }
 }
 
-/// A kilobyte a second: the first drives read faster, and at less a long file would outlast the clock.
-const LEAST_MB_S: f64 = 0.001;
+/// The first drives read faster, and at less the clock of a long wrap would overflow.
+const LEAST_MB_S: f64 = 0.05;
 
 /// Refuses what is below zero.
 fn not_negative(key: &str, value: f64) -> Result<(), Fault> {

@@ -13,6 +13,7 @@ use crate::interrupt::stop_on_interrupt;
 use crate::json::Answer;
 use crate::output::say;
 use crate::units;
+use crate::watch::lost;
 use queue::Worked;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashSet};
@@ -34,19 +35,24 @@ use there::Looked;
 pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     let archive = Archive::open(directory)?;
     let files = wanted(args, &archive)?;
+    let stop = stop_on_interrupt()?;
+    let look = |files, place: &Place| there::look(&archive, files, place, &stop, args.quiet);
     if args.pull_list || args.dry_run {
+        let files = match existing(args)? {
+            Some(place) => look(files, &place)?.missing,
+            None => files,
+        };
         pull_list::print(&archive, &files, args.dry_run, args.json)?;
         return Ok(ExitCode::SUCCESS);
     }
     let (to, place) = destination(args.to())?;
-    let stop = stop_on_interrupt()?;
-    let Looked { there, missing } = there::look(&archive, files, &place, &stop, args.quiet)?;
+    let looked = look(files, &place)?;
     let terms = Terms {
         user: args.user.clone().unwrap_or_default(),
         activity: args.activity.clone().unwrap_or_default(),
         ..Terms::default()
     };
-    let asked = queue::ask(&archive, &missing, &terms, &to)?;
+    let asked = queue::ask(&archive, &looked.missing, &terms, &to)?;
     let usual = Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0));
     let window = args.batch_window.unwrap_or(usual);
     let worked = queue::answered(&archive, &asked.requests, window, &stop, args.quiet);
@@ -58,7 +64,7 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     let mut answer = Answer::new("recall", args.json);
     let end = End {
         archive: &archive,
-        there: &there,
+        looked: &looked,
         asked: &asked.requests,
         withdrawn,
     };
@@ -78,7 +84,7 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
         }
     }
     let how = match &worked {
-        None if missing.is_empty() && !there.is_empty() => "there already".to_owned(),
+        None if !looked.there.is_empty() => "there already".to_owned(),
         Some(Worked { did, .. }) => format!(
             "{} without the tape, {}",
             did.at_hand,
@@ -108,6 +114,17 @@ fn destination(to: &Path) -> Result<(PathBuf, Place), CliError> {
     let name = to.canonicalize().map_err(failed)?;
     let place = Place::open(name.as_os_str().as_bytes(), &buckets).map_err(CliError::failed)?;
     Ok((name, place))
+}
+
+/// The destination, if one was given that is there.
+fn existing(args: &Recall) -> Result<Option<Place>, CliError> {
+    let Some(to) = args.to.as_deref() else {
+        return Ok(None);
+    };
+    if args.is_to_bucket() || to.is_dir() {
+        return Ok(Some(destination(to)?.1));
+    }
+    Ok(None)
 }
 
 /// The files that are asked for; one that the archive does not have is an error before anything moves.
@@ -179,8 +196,8 @@ fn every_file(archive: &Archive) -> Result<Vec<(FileId, Vec<u8>)>, CliError> {
 /// The end of a recall.
 struct End<'a> {
     archive: &'a Archive,
-    /// Files that were at the destination before.
-    there: &'a [FileId],
+    /// What was at the destination before.
+    looked: &'a Looked,
     asked: &'a [RequestId],
     /// Requests that this run took back, because it could not have them answered.
     withdrawn: HashSet<RequestId>,
@@ -198,8 +215,14 @@ impl End<'_> {
             let path = shown(&file.path);
             answer.push("delivered", json!({ "path": path, "bytes": file.bytes }));
         };
-        for &file in self.there {
+        for &file in &self.looked.there {
             is_delivered(&self.archive.catalogue.file(file)?.file, answer);
+        }
+        for (file, why) in &self.looked.taken {
+            let path = shown(&self.archive.catalogue.file(*file)?.file.path);
+            let why = format!("another file of this name is there already: {why}");
+            say(format_args!("tapewise: {path}: {why}\n"));
+            answer.push("failed", json!({ "path": path, "why": why }));
         }
         for &request in self.asked {
             let request = self.archive.catalogue.request(request)?;
@@ -264,16 +287,24 @@ impl End<'_> {
                 "tapewise: {full}; what is to go there stays in the queue\n"
             ));
         }
-        if missing.is_empty() {
+        let Looked { there, taken, .. } = self.looked;
+        let failed = missing.len() + taken.len();
+        if failed == 0 {
             return Ok(ExitCode::SUCCESS);
         }
-        let exit = if missing.len() < self.asked.len() + self.there.len() {
+        let exit = if failed < self.asked.len() + there.len() + taken.len() {
             Exit::Partial
+        } else if missing.is_empty() {
+            Exit::Refused
         } else {
             of_causes(self.archive, &missing)?
         };
-        let said = format!("{} not delivered", units::count(missing.len(), "file"));
-        Err(CliError::with(exit, said).hint("the same command tries these again, and only these"))
+        let said = format!("{} not delivered", units::count(failed, "file"));
+        Err(CliError::with(exit, said).hint(if taken.is_empty() {
+            "the same command tries these again, and only these"
+        } else {
+            "move away what has their names, or recall to another place: the same command tries these again, and only these"
+        }))
     }
 }
 
@@ -284,6 +315,7 @@ fn told_of_work(did: &Recalled, for_others: u64, answer: &mut Answer) -> Result<
     answer.set("for_others", for_others);
     answer.set("unverified", did.unverified);
     answer.set("unavailable", volumes_and_why(&did.unavailable));
+    answer.set("lost_copies", did.lost);
     if for_others > 0 {
         answer.line(&format!(
             "for others {}",
@@ -295,6 +327,9 @@ fn told_of_work(did: &Recalled, for_others: u64, answer: &mut Answer) -> Result<
             "unverified {}: no checksum of these files is known",
             units::count(did.unverified as usize, "file")
         ))?;
+    }
+    if did.lost > 0 {
+        say(format_args!("tapewise: {}\n", lost(did.lost)));
     }
     for (label, why) in &did.unavailable {
         say(format_args!(

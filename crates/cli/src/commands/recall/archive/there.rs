@@ -14,6 +14,8 @@ use tapewise_archive::mover::Place;
 pub struct Looked {
     /// Those that are where they are to be, with the contents that the catalogue knows.
     pub there: Vec<FileId>,
+    /// Those in whose place something else is, and in what it differs.
+    pub taken: Vec<(FileId, String)>,
     /// All others.
     pub missing: Vec<FileId>,
 }
@@ -43,21 +45,21 @@ pub fn look(
             let compared = State::counted("file", at as u64, Some(all));
             meter.show(compared.doing("comparing what is at the destination"));
         }
-        if is_there(archive, file, place)? {
-            looked.there.push(file);
-        } else {
-            looked.missing.push(file);
+        match presence(archive, file, place)? {
+            Presence::Delivered(..) => looked.there.push(file),
+            Presence::Other(why) => looked.taken.push((file, why)),
+            Presence::Absent => looked.missing.push(file),
         }
     }
     Ok(looked)
 }
 
-fn is_there(archive: &Archive, file: FileId, place: &Place) -> Result<bool, CliError> {
+fn presence(archive: &Archive, file: FileId, place: &Place) -> Result<Presence, CliError> {
     let file = archive.catalogue.file(file)?.file;
     // What is wrong with a path or a place is told when the file is delivered.
     let Ok(path) = InnerPath::new(&file.path) else {
-        return Ok(false);
+        return Ok(Presence::Absent);
     };
     let found = place.presence(&path, &Expected::of_file(&file));
-    Ok(matches!(found, Ok(Presence::Delivered(..))))
+    Ok(found.unwrap_or(Presence::Absent))
 }
