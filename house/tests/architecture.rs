@@ -59,7 +59,7 @@ const HOUSE: &[Rule] = &[
     acting("emulator", &["model", "scsi"], &[]),
     acting("run", &["model", "order", "formats", "plot", "scsi"], &["emulator", "fit"]),
     acting("library", &["model", "formats", "sim", "scsi", "run"], &["emulator"]),
-    acting("archive", &["model", "order", "formats", "tapewise", "sim", "scsi", "run", "library"], &["emulator"]),
+    acting("archive", &["model", "order", "formats", "tapewise", "sim", "scsi", "run", "library"], &["emulator", "fit"]),
     acting("serve", &["model", "formats", "run", "archive"], &[]),
     acting(
         "papers",

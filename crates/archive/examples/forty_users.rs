@@ -1,13 +1,15 @@
 //! An emulated library of eight drives, recalled from by forty users at once, beside the simulation of the same: mean
 //! responses for `ahead` and `oldest`. `make forty-users` prints the table of docs/method/next-mount.md.
 //!
+//! The drive's times are those of a model that is fitted to the log of another run, as a site does it. The archive plans
+//! by that model, and the simulation simulates by it.
+//!
 //! `cargo run --release -p tapewise-archive --example forty_users -- [SEEDS]`
 
 #[path = "emulated/mod.rs"]
 mod emulated;
 
 use emulated::{Archive, Shape, pool, stored};
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,14 +20,17 @@ use tapewise_archive::catalogue::{
 };
 use tapewise_archive::mover::Settings;
 use tapewise_emulator::{Clock, Library, LibrarySpec};
+use tapewise_fit::log::Records;
+use tapewise_fit::{FitOptions, fit_records, fitted_profile};
 use tapewise_formats::asked_csv::Asked;
-use tapewise_formats::event::{Action, Event};
-use tapewise_formats::event_log::{EventLog, Header, Session};
+use tapewise_formats::event::{Action, Event, Spot};
+use tapewise_formats::event_log::{EventLog, EventWriter, Header, Session};
 use tapewise_library::pool::Pace;
-use tapewise_model::{Random, profile};
+use tapewise_model::{Geometry, Profile, Random, profile};
 use tapewise_sim::Scenario;
 use tapewise_sim::library::Site;
 use tapewise_sim::mounts::MountPolicy;
+use tapewise_sim::scenario::Dismount;
 use tapewise_sim::statistics::Interval;
 use tapewise_sim::twin::{Log, Twin};
 
@@ -38,16 +43,25 @@ const EACH: usize = 10;
 /// Bytes of tape for each stored byte: files of 30 kB are files of 6 GB there.
 const SCALE: u64 = 200_000;
 const FILE_BYTES: usize = 30_000;
+const BLOCK_BYTES: u32 = 8192;
+
+/// The seed of the run that the drive's model is fitted to. The table begins with the next one.
+const FITTED_TO: u64 = 20;
+/// Runs of each simulation: its times are drawn.
+const DRAWS: u64 = 4;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let seeds: u64 = std::env::args().nth(1).map_or(Ok(5), |text| text.parse())?;
+    let seeds: u64 = std::env::args()
+        .nth(1)
+        .map_or(Ok(10), |text| text.parse())?;
+    let drive = fitted()?;
     println!("| policy | emulated, s | simulated, s | difference, s |\n|---|--:|--:|--:|");
     for policy in [MountPolicy::Ahead, MountPolicy::Oldest] {
-        let both = (1..=seeds).map(|seed| {
-            let (asked, events) = read_by_drives(seed, policy)?;
+        let both = (FITTED_TO + 1..=FITTED_TO + seeds).map(|seed| {
+            let (asked, events) = read_by_drives(seed, policy, &drive)?;
             let responses = asked.iter().filter_map(|one| one.response_s);
             let mean_s = responses.sum::<f64>() / asked.len() as f64;
-            Ok((mean_s, simulated(asked, events, policy)?))
+            Ok((mean_s, simulated(asked, events, policy, &drive)?))
         });
         let both = both.collect::<Result<Vec<(f64, f64)>, Box<dyn Error>>>()?;
         let interval = |of: fn(&(f64, f64)) -> f64| {
@@ -66,15 +80,36 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The profile of the emulated drive: LTO-8, with a locate-time model that is fitted to the log of a run.
+fn fitted() -> Result<Profile, Box<dyn Error>> {
+    let base = profile::find("lto8")?;
+    let (_, events) = read_by_drives(FITTED_TO, MountPolicy::Oldest, &base)?;
+    let mut text = Vec::new();
+    let mut writer = EventWriter::new(&mut text, &Header::new("forty_users"))?;
+    for event in &events {
+        writer.write(event)?;
+    }
+    let mut records = Records::default();
+    let read = records.read("events.jsonl", &text[..], None);
+    read.map_err(|(_, error)| error)?;
+    let found = fit_records(records, &base, FitOptions::default())?;
+    Ok(fitted_profile(&base, &found, "fitted"))
+}
+
 /// The mean response of the same requests in a simulation with the times of these events.
 fn simulated(
     asked: Vec<Asked>,
     events: Vec<Event>,
     policy: MountPolicy,
+    drive: &Profile,
 ) -> Result<f64, Box<dyn Error>> {
-    // Searches and rewinds are the model's; robots and loads are as they were measured.
+    // The archive reads all that waits for a cartridge in one order. The simulation reads first what those wait for who
+    // go first by their shares, so it is told of one user.
+    let asked = asked.into_iter().map(|one| Asked { owner: None, ..one });
+    let asked = Log::Asked(asked.collect());
+    // Searches are the model's; robots, loads and unloads are as they were measured.
     let mut header = Header::new("forty_users");
-    header.profile = Some("lto8".to_owned());
+    header.profile = Some(drive.name.clone());
     let log = EventLog {
         sessions: vec![Session {
             header: Some(header),
@@ -82,31 +117,36 @@ fn simulated(
         }],
         ..EventLog::default()
     };
-    let twin = Twin::new(&[Log::Asked(asked), Log::Events(log)])?;
+    let twin = Twin::new(&[asked, Log::Events(log)])?;
     let mut scenario = Scenario::from_toml(&twin.text.replace("\"sort\"", "\"best\""))?;
     scenario.policy.mount = policy;
-    let run = Site::new(&scenario, profile::find)?.run(0)?;
-    let responses = run
-        .answers
-        .iter()
-        .map(|answer| answer.response.as_secs_f64());
-    Ok(responses.sum::<f64>() / run.answers.len() as f64)
+    // The archive chooses before it unloads. As its drives were always needed at once, their log does not tell.
+    scenario.policy.dismount = Dismount::WhenNeeded;
+    let site = Site::new(&scenario, |_| Ok(drive.clone()))?;
+    let mut responses_s = Vec::new();
+    for draw in 0..DRAWS {
+        let run = site.run(draw)?;
+        let responses = run.answers.iter();
+        responses_s.extend(responses.map(|answer| answer.response.as_secs_f64()));
+    }
+    Ok(responses_s.iter().sum::<f64>() / responses_s.len() as f64)
 }
 
-fn settings(policy: MountPolicy) -> Result<Settings, Box<dyn Error>> {
-    let mut settings = Settings::of(profile::find("lto8")?);
-    settings.block_bytes = 8192;
+fn settings(policy: MountPolicy, drive: &Profile) -> Settings {
+    let mut settings = Settings::of(drive.clone());
+    settings.block_bytes = BLOCK_BYTES;
     settings.segment_bytes = 1 << 20;
     settings.byte_scale = SCALE;
     settings.volume_bytes = Some(FILES / u64::from(CARTRIDGES) * FILE_BYTES as u64);
     settings.mounts.policy = policy;
-    Ok(settings)
+    settings
 }
 
 /// What forty users asked of an archive at once and when it was read; and what drives and robot did for it.
 fn read_by_drives(
     seed: u64,
     policy: MountPolicy,
+    drive: &Profile,
 ) -> Result<(Vec<Asked>, Vec<Event>), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     let mut spec =
@@ -118,7 +158,7 @@ fn read_by_drives(
     let place = directory.path().join("library");
     let library = Library::create(&place, &spec, Clock::virtual_time())?.apart();
     let pool = pool(&library, DRIVES, Pace::Turns)?;
-    let mut archive = Archive::open(directory.path(), pool, settings(policy)?)?;
+    let mut archive = Archive::open(directory.path(), pool, settings(policy, drive))?;
     let shape = Shape {
         files: FILES,
         bytes: FILE_BYTES,
@@ -137,12 +177,8 @@ fn read_by_drives(
     let before = archive.events.len();
     let recalled = archive.mover(&AtomicBool::new(false), &|| 4).recall()?;
     assert_eq!(recalled.delivered, USERS * EACH as u64);
-    let mut events = archive.events.split_off(before);
-    for event in &mut events {
-        event.bytes *= SCALE;
-    }
-    let asked = answered(&catalogue, asked, &events, began.as_secs_f64())?;
-    Ok((asked, events))
+    let events = archive.events.split_off(before);
+    answered(&catalogue, asked, events, began.as_secs_f64())
 }
 
 /// Forty users ask for ten files each, all at once: the files, by who asks.
@@ -173,46 +209,68 @@ fn ask(
     Ok(asked)
 }
 
-/// When each file was read, by the events of the drives.
+/// How far along the tape a place is, in wraps.
+fn wraps(geometry: &Geometry, spot: &Option<Spot>) -> Option<f64> {
+    let spot = spot.as_ref()?;
+    let (wrap, lpos) = (spot.wrap?, spot.lpos?);
+    let along = geometry.along(wrap, lpos) as f64 / f64::from(geometry.wrap_lpos());
+    Some(f64::from(wrap) + along)
+}
+
+/// When each file was read, how much tape that was and where it lies, by the events of the drives; and the events with
+/// bytes of tape instead of the host's.
 fn answered(
     catalogue: &SqliteCatalogue,
     asked: Vec<(String, FileId)>,
-    events: &[Event],
+    mut events: Vec<Event>,
     began_s: f64,
-) -> Result<Vec<Asked>, Box<dyn Error>> {
-    let mut reads: BTreeMap<&str, Vec<(u64, u64, f64)>> = BTreeMap::new();
-    for event in events.iter().filter(|event| event.action == Action::Read) {
-        let block = |spot: &Option<tapewise_formats::event::Spot>| spot.as_ref()?.block;
-        let (Some(cartridge), Some(first)) = (&event.cartridge, block(&event.from)) else {
-            continue;
-        };
-        let end_s = (event.at_us + event.took_us).as_secs_f64() - began_s;
-        reads
-            .entry(cartridge)
-            .or_default()
-            .push((first, first + event.blocks, end_s));
+) -> Result<(Vec<Asked>, Vec<Event>), Box<dyn Error>> {
+    let drive = profile::find("lto8")?;
+    let geometry = drive.geometry()?;
+    let wrap_gb = drive.cartridge.wrap_gb.as_ref().ok_or("no wrap_gb")?.value;
+    let of_reads = || events.iter().filter(|event| event.action == Action::Read);
+    let read_wraps = of_reads()
+        .filter_map(|event| Some(wraps(&geometry, &event.to)? - wraps(&geometry, &event.from)?));
+    let blocks: u64 = of_reads().map(|event| event.blocks).sum();
+    let block_wraps = read_wraps.sum::<f64>() / blocks as f64;
+    let block_bytes = block_wraps * wrap_gb * 1e9;
+    for event in &mut events {
+        event.bytes = (event.blocks as f64 * block_bytes) as u64;
     }
     let one = |(number, (user, file)): (usize, (String, FileId))| {
         let copy = catalogue.file(file)?.copies.remove(0);
         let (volume, segment) = copy.segments[0];
         let label = catalogue.volume(volume)?.label;
-        let read = reads.get(label.as_str()).into_iter().flatten();
-        let end_s = read
-            .filter(|(first, end, _)| (*first..*end).contains(&segment.last_block))
-            .map(|(_, _, end_s)| *end_s)
-            .reduce(f64::min)
+        let has_it = |event: &&Event| {
+            let first = event.from.and_then(|spot| spot.block);
+            event.action == Action::Read
+                && event.cartridge.as_ref() == Some(&label)
+                && first.is_some_and(|first| {
+                    (first..first + event.blocks).contains(&segment.last_block)
+                })
+        };
+        let read = events
+            .iter()
+            .find(has_it)
             .ok_or("a file that no event has read")?;
+        let first = read.from.and_then(|spot| spot.block).ok_or("no block")?;
+        let before = segment.first_block.saturating_sub(first) as f64 * block_wraps;
+        let place = wraps(&geometry, &read.from).ok_or("no place")? + before;
+        // Whole blocks are read.
+        let size = (segment.last_block - segment.first_block + 1) as f64 * block_bytes;
         Ok(Asked {
             arrived_s: number as f64 * 1e-6,
             cartridge: label,
-            response_s: Some(end_s),
-            size_mb: Some((FILE_BYTES as u64 * SCALE) as f64 / 1e6),
-            place: Some((segment.first_block * 8192 * SCALE) as f64 / 12e12),
+            response_s: Some((read.at_us + read.took_us).as_secs_f64() - began_s),
+            size_mb: Some(size / 1e6),
+            place: Some(place / f64::from(geometry.wraps)),
             priority: 0,
             owner: Some(user),
             drive: None,
             library: None,
         })
     };
-    asked.into_iter().enumerate().map(one).collect()
+    let asked: Result<Vec<Asked>, Box<dyn Error>> =
+        asked.into_iter().enumerate().map(one).collect();
+    Ok((asked?, events))
 }

@@ -22,6 +22,8 @@ mod clean;
 mod desk;
 mod error;
 mod library;
+mod list;
+mod mount;
 mod person;
 mod station;
 mod work;
@@ -37,6 +39,7 @@ use bay::{Bay, Holds, Site, State};
 use clean::clean;
 use desk::{Desk, lock};
 use library::Library;
+use mount::{dismount, give_back, mount_in, reject};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -155,9 +158,15 @@ impl Pool {
             };
             bays.push(Bay::new(drive, serial, site));
         }
+        // Opening takes a while, and the clocks of all are compared.
+        for library in &mut libraries {
+            library.began = library.changer.now();
+        }
         let desk = Desk::new(libraries, person, listener);
-        bays.iter_mut()
-            .for_each(|bay| bay.holds = desk.held_by(bay));
+        for bay in &mut bays {
+            bay.began = bay.drive.now();
+            bay.holds = desk.held_by(bay);
+        }
         Ok(Pool {
             bays,
             desk: Mutex::new(desk),
@@ -500,87 +509,5 @@ impl Pool {
             volume: volume.to_owned(),
             reasons: reasons.join("; "),
         }
-    }
-}
-
-/// Mounts a volume in this drive, which is in use then. The robots are held for moves, so that other
-/// drives load meanwhile, and for as long as a person is asked for a cartridge.
-fn mount_in(
-    bay: &mut Bay,
-    desk: &Mutex<Desk>,
-    volume: &str,
-    log: &mut dyn Log,
-) -> Result<(), PoolError> {
-    bay.check_reservation()?;
-    if bay.volume() == Some(volume) {
-        // It was asked for: from now on it is ours to bring back.
-        bay.is_left = false;
-    } else {
-        match dismount(bay, desk, log) {
-            // What was in the drive is lost, but the drive is empty. It was said.
-            Err(PoolError::Missing { .. }) => {}
-            other => other?,
-        }
-        lock(desk).fetch(bay, volume, log)?;
-    }
-    bay.load(volume, log)?;
-    bay.state = State::InUse;
-    Ok(())
-}
-
-/// Unloads a drive, brings its cartridge back, and cleans the drive if it asks for it.
-fn dismount(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) -> Result<(), PoolError> {
-    if bay.is_left {
-        return Ok(());
-    }
-    if let Some(volume) = bay.volume().map(str::to_owned) {
-        bay.unload(&volume, log)?;
-        lock(desk).put_back(bay, &volume, log)?;
-    }
-    if bay.is_dirty {
-        clean(bay, desk)
-    } else {
-        Ok(())
-    }
-}
-
-/// Gives out or brings back a cartridge that is not the volume it was taken for.
-fn reject(
-    bay: &mut Bay,
-    desk: &Mutex<Desk>,
-    found: &str,
-    log: &mut dyn Log,
-) -> Result<(), PoolError> {
-    let expected = bay.volume().unwrap_or("nothing").to_owned();
-    let name = bay.name();
-    lock(desk).say(&format!(
-        "{name}: {expected} was asked for, the label on tape says {found}"
-    ));
-    if bay.site == Site::ByHand && bay.volume().is_some() {
-        bay.holds = Holds::Volume(found.to_owned());
-    }
-    dismount(bay, desk, log)
-}
-
-/// Brings back what is in a drive that failed, or that cannot use it.
-fn give_back(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) {
-    let state = bay.state.clone();
-    if let State::Aside { why } = &state {
-        let line = format!("{} is set aside: {why}", bay.name());
-        lock(desk).say(&line);
-    }
-    let Some(volume) = bay.volume().map(str::to_owned) else {
-        return;
-    };
-    // A drive that does not unload when it is told may do so for its library.
-    let gave = match bay.unload(&volume, log) {
-        Err(error) if bay.site == Site::ByHand => Err(error),
-        _ => lock(desk).put_back(bay, &volume, log),
-    };
-    // The first reason is the one to be told.
-    bay.state = state;
-    if let (Err(error), Some(volume)) = (gave, bay.volume()) {
-        let line = format!("{} holds {volume}: {error}", bay.name());
-        lock(desk).say(&line);
     }
 }

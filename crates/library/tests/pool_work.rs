@@ -7,6 +7,7 @@ use std::time::Duration;
 use tapewise_emulator::{Clock, Element, Library, LibrarySpec};
 use tapewise_formats::event::{Action, Event};
 use tapewise_library::pool::{Pace, Pool, PoolError, WorkError};
+use tapewise_model::Micros;
 use tapewise_run::RunError;
 use tapewise_scsi::{Changer, ScsiError, TapeDrive, TransportError};
 use tempfile::TempDir;
@@ -14,10 +15,18 @@ use tempfile::TempDir;
 const VOLUMES: u16 = 12;
 
 fn pool(drives: u16) -> (Pool, TempDir) {
+    pool_of(drives, false)
+}
+
+/// Drives that share a clock, or have times of their own.
+fn pool_of(drives: u16, is_apart: bool) -> (Pool, TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let spec = LibrarySpec::with_robot("ibm3584", "lto8", drives, 20, VOLUMES, 1);
     let path = directory.path().join("library");
-    let library = Library::create(&path, &spec, Clock::virtual_time()).unwrap();
+    let mut library = Library::create(&path, &spec, Clock::virtual_time()).unwrap();
+    if is_apart {
+        library = library.apart();
+    }
     let drive = |number| {
         let transport = library.transport_to_drive(usize::from(number)).unwrap();
         TapeDrive::open(Box::new(transport)).unwrap()
@@ -262,11 +271,50 @@ fn after_stop_no_further_volume_is_begun() {
     let mut log: Vec<Event> = Vec::new();
     let stop = AtomicBool::new(false);
     let done = pool.work(&volumes(), Pace::Turns, &mut log, &stop, &|number, _, _| {
-        stop.store(number == 4, Ordering::SeqCst);
+        stop.fetch_or(number == 4, Ordering::SeqCst);
         Ok(())
     });
     let left = done
         .iter()
         .filter(|done| matches!(done, Err(WorkError::Run(RunError::Interrupted))));
-    assert_eq!(left.count(), volumes().len() - 5);
+    // The other drive had taken its next volume already.
+    assert_eq!(left.count(), volumes().len() - 6);
+}
+
+#[test]
+fn drives_with_times_of_their_own_wait_for_the_one_robot_and_come_to_it_in_the_order_of_their_times()
+ {
+    let (mut pool, _directory) = pool_of(3, true);
+    let mut log: Vec<Event> = Vec::new();
+    let stop = AtomicBool::new(false);
+    let done = pool.work(
+        &volumes(),
+        Pace::Turns,
+        &mut log,
+        &stop,
+        &|number, drive, _| {
+            // The first drive is done long after the others.
+            drive.wait(Duration::from_secs(if number == 0 { 300 } else { 5 }));
+            Ok(())
+        },
+    );
+    assert!(done.iter().all(Result::is_ok));
+    let is_robots = |event: &&Event| matches!(event.action, Action::Fetch | Action::Return);
+    let moves: Vec<&Event> = log.iter().filter(is_robots).collect();
+    assert!(moves.iter().all(|event| event.took_us > Micros::ZERO));
+    for two in moves.windows(2) {
+        assert!(two[0].at_us + two[0].took_us <= two[1].at_us, "{two:?}");
+    }
+    // A load takes its 15 s or so from when the robot has brought the cartridge.
+    for event in log.iter().filter(|event| event.action == Action::Mount) {
+        let is_its =
+            |fetch: &&&Event| fetch.action == Action::Fetch && fetch.cartridge == event.cartridge;
+        let fetch = moves.iter().find(is_its).unwrap();
+        assert_eq!(fetch.at_us + fetch.took_us, event.at_us);
+        assert!(event.took_us > Micros(10_000_000), "{event:?}");
+    }
+    // The drive that came first reads for long: the others do not wait for it to come to the robot again.
+    let others = moves.iter().filter(|event| event.device != moves[0].device);
+    let returns = others.filter(|event| event.action == Action::Return);
+    assert!(returns.count() > 4);
 }

@@ -305,8 +305,13 @@ impl<'a> Recorder<'a> {
             _ => (slot, drive),
         };
         self.head = None;
-        let at = self.clock();
+        let (at, set_out) = (self.clock(), changer.now());
         let result = changer.move_medium(source, target);
+        // A robot with a time of its own is ahead of the drive now, which waited for it.
+        let moved = micros(changer.now().saturating_sub(set_out));
+        let late = (moved - (self.clock() - at)).max(Micros::ZERO);
+        self.drive
+            .wait(Duration::from_micros(late.0.unsigned_abs()));
         let took = self.clock() - at;
         let event = Event {
             slot: Some(slot),

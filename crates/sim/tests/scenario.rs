@@ -1,7 +1,7 @@
 //! Scenario files: what is wrong is refused with its key and the reason, and those in scenarios/ run.
 
 use tapewise_model::profile;
-use tapewise_sim::library::Site;
+use tapewise_sim::library::{Part, Site};
 use tapewise_sim::scenario::Overload;
 use tapewise_sim::scenario::builtin::BUILTIN;
 use tapewise_sim::{Results, Scenario, ScenarioError, Shard};
@@ -280,6 +280,27 @@ fn more_libraries_or_cartridges_than_are_counted_are_refused() {
         error.contains("cartridge.count (of all libraries): is 12000000"),
         "{error}"
     );
+}
+
+/// With searches of a profile's model a rewind may be stated, as times only: a way is by places, which are the model's.
+#[test]
+fn a_rewind_that_is_stated_beside_a_profile_is_the_one_that_is_taken() {
+    let site = |rewind: &str| {
+        let drive = format!("profile = \"lto8\", rewind_s = {rewind}");
+        let text = GOOD.replace("search_s = 20, rewind_s = 20", &drive);
+        let scenario = Scenario::from_toml(&text).expect("a scenario");
+        Site::new(&scenario, profile::find)
+    };
+    let run = site("7").expect("a site").run(0).expect("a run");
+    let mounts = run.usage[0].mounts as i64;
+    let rewinds = run.usage[0].drive_time[Part::Rewind];
+    assert!(mounts > 2 && rewinds.0 % 7_000_000 == 0, "{rewinds:?}");
+    assert!(
+        (mounts - rewinds.0 / 7_000_000).abs() <= 2,
+        "{mounts}: {rewinds:?}"
+    );
+    let error = site("{ near = 1, far = 20 }").err().expect("by distance");
+    assert!(error.to_string().contains("rewind_s"), "{error}");
 }
 
 /// One request a mount: of places drawn by Zipf most lie at the beginning, and so do cartridges.

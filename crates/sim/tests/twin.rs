@@ -2,8 +2,9 @@
 
 use tapewise_formats::asked_csv::read_asked;
 use tapewise_formats::cta_log::read_cta_log;
-use tapewise_formats::event_log::read_events;
-use tapewise_model::profile;
+use tapewise_formats::event::{Action, Event};
+use tapewise_formats::event_log::{EventLog, Header, Session, read_events};
+use tapewise_model::{Micros, profile};
 use tapewise_sim::library::{Part, Run, Site};
 use tapewise_sim::mounts::MountPolicy;
 use tapewise_sim::twin::{Log, Twin, TwinError};
@@ -115,6 +116,71 @@ fn a_policy_is_priced_as_a_site_that_has_it_shows_and_the_logs_own_numbers_are_t
             );
         }
     }
+}
+
+/// An archive's log of two mounts, the second of which begins so many seconds after the first: the robot's moves are told
+/// under the names of the drives, a mount begins with a look at the label, and drives unload from where a read ended.
+fn log_of_an_archive(later_s: i64) -> Log {
+    let mut header = Header::new("test");
+    header.profile = Some("lto8".to_owned());
+    let mount = |(drive, began_s): (&str, i64)| {
+        let mut at = Micros(began_s * 1_000_000);
+        let steps = [
+            (Action::Fetch, 10, None),
+            (Action::Mount, 15, None),
+            (Action::Rewind, 1, None),
+            (Action::Read, 2, None),
+            (Action::Locate, 30, Some("request 1")),
+            (Action::Read, 20, Some("request 1")),
+            (Action::Unmount, 64, None),
+        ];
+        let event = |(action, took_s, purpose): (Action, i64, Option<&str>)| {
+            let took = Micros(took_s * 1_000_000);
+            let event = Event {
+                device: Some(drive.to_owned()),
+                cartridge: Some(format!("of {drive}")),
+                purpose: purpose.map(str::to_owned),
+                bytes: if purpose.is_some() {
+                    6_000_000_000
+                } else {
+                    1000
+                },
+                ..Event::new(action, at, took)
+            };
+            at += took;
+            event
+        };
+        steps.map(event)
+    };
+    Log::Events(EventLog {
+        sessions: vec![Session {
+            header: Some(header),
+            events: [("D1", 0), ("D2", later_s)]
+                .into_iter()
+                .flat_map(mount)
+                .collect(),
+        }],
+        ..EventLog::default()
+    })
+}
+
+#[test]
+fn a_look_at_the_label_is_part_of_the_load_and_the_way_back_part_of_the_unload() {
+    let twin = Twin::new(&[log_of_an_archive(10)]).expect("a twin");
+    for line in [
+        "robot = { count = 1, get_s = 10, ",
+        "load_s = 18\n",
+        "unload_s = 64\n",
+        "profile = \"lto8\"\nrewind_s = 0\n",
+        "rate_mb_s = 300\n",
+    ] {
+        assert!(twin.text.contains(line), "{line} is not in:\n{}", twin.text);
+    }
+    let run = of(&twin).run(0).expect("a run");
+    assert_eq!(run.usage[0].drive_time[Part::Rewind], Micros::ZERO);
+    // Moves at the same time need a robot each.
+    let twin = Twin::new(&[log_of_an_archive(9)]).expect("a twin");
+    assert!(twin.text.contains("robot = { count = 2, "), "{}", twin.text);
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub(crate) struct Chooser<'a> {
     settings: &'a MountSettings,
     /// What a mount costs; none where the profile has no locate-time model. All volumes cost the same then.
     cost: Option<MountCost>,
+    /// Bytes of tape that a byte stands for.
+    byte_scale: f64,
 }
 
 /// A volume that is read next.
@@ -42,6 +44,7 @@ impl<'a> Chooser<'a> {
         Chooser {
             settings: &settings.mounts,
             cost: MountCost::of_profile(&settings.profile, ROBOT_S).ok(),
+            byte_scale: settings.byte_scale as f64,
         }
     }
 
@@ -154,7 +157,7 @@ impl<'a> Chooser<'a> {
         };
         let requests = waiting.requests.min(self.settings.most_per_mount);
         let read = f64::from(requests) / f64::from(waiting.requests.max(1));
-        let size_mb = waiting.size_mb * read;
+        let size_mb = waiting.size_mb * read * self.byte_scale;
         match waiting.here {
             Some(_) => cost.goes_on(requests, size_mb),
             None => cost.cost(requests, size_mb, drive.loaded),
@@ -336,6 +339,31 @@ mod tests {
             assert_eq!(next(policy, ""), expected, "{policy:?}");
             assert_eq!(next(policy, "C"), "C", "{policy:?}: it is in the drive");
         }
+    }
+
+    #[test]
+    fn reads_count_with_the_tape_that_they_take() {
+        // Four times as many requests, each of a hundred times as much.
+        let mut volumes = [
+            queue("A", &[1, 2, 3, 4].map(|id| (id, "ann", 1))),
+            queue("B", &[(5, "ann", 1)]),
+        ];
+        for segment in volumes[0]
+            .waiting
+            .iter_mut()
+            .flat_map(|one| &mut one.segments)
+        {
+            segment.bytes *= 100;
+        }
+        let next = |byte_scale| {
+            let settings = Settings {
+                byte_scale,
+                ..with(MountSettings::default())
+            };
+            let next = Chooser::new(&settings).next(volumes.to_vec(), &floor(&[], &HashSet::new()));
+            next.expect("one").queue.label
+        };
+        assert_eq!((next(1).as_str(), next(10_000).as_str()), ("A", "B"));
     }
 
     #[test]

@@ -519,7 +519,11 @@ impl Work for Recalling<'_> {
         let error = match read {
             Ok(true) => return Err(Trouble::Elsewhere),
             Ok(false) => {
-                state.claimed.remove(volume);
+                // Until the drive's time has come here it works for the same owner; nothing of the volume is claimed.
+                if let Some(claimed) = state.claimed.get_mut(volume) {
+                    claimed.queue.waiting.clear();
+                    claimed.leased = None;
+                }
                 return Ok(());
             }
             Err(error) => error,
@@ -544,6 +548,10 @@ impl Work for Recalling<'_> {
                 Ok(())
             }
         }
+    }
+
+    fn done(&self, volume: &str) {
+        lock(&self.state).claimed.remove(volume);
     }
 
     fn put_back(&self, volume: &str) {

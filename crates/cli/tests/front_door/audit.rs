@@ -144,3 +144,74 @@ fn the_times_of_ctas_log_are_used_where_its_year_is_known() {
     let none = desk.done(&format!("{since} --year 2022 --json"));
     assert_eq!(none.json()["events"], 0);
 }
+
+/// One drive and one robot, and every action takes the same time whenever it is done, so what becomes of four requests
+/// can be added up: A is asked for at 0 s, B at 1 s, C at 2 s, twice. A mount is answered after 10 + 20 + 30 + 20 s, its
+/// next read 50 s later, and the drive is empty 40 + 15 + 10 s after the last one.
+#[test]
+fn mount_policies_are_priced_on_the_requests_of_a_log() {
+    let desk = Desk::new();
+    let requests = [("A", 0, 80), ("B", 1, 224), ("C", 2, 368), ("C", 2, 418)];
+    let rows = requests.map(|(cartridge, at, took)| format!("{at},{cartridge},{took},6000,0.5\n"));
+    let table = "arrived_s,cartridge,response_s,size_mb,place\n".to_owned() + &rows.concat();
+    desk.put("requests.csv", table);
+    let mut log = "{\"tapewise_events\":1,\"tool\":\"by hand\"}\n".to_owned();
+    let mut at_s = 0;
+    for (cartridge, reads) in [("A", 1), ("B", 1), ("C", 2)] {
+        let read = [("locate", 30, "drive"), ("read", 20, "drive")];
+        let before = [("fetch", 10, "robot"), ("mount", 20, "drive")];
+        let after = [
+            ("rewind", 40, "drive"),
+            ("unmount", 15, "drive"),
+            ("return", 10, "robot"),
+        ];
+        let steps = before.into_iter().chain(read.repeat(reads)).chain(after);
+        for (action, took_s, device) in steps {
+            let what = match action {
+                "locate" => ",\"from\":{\"block\":0},\"to\":{\"block\":50000}",
+                "read" => {
+                    ",\"from\":{\"block\":50000},\"to\":{\"block\":50100},\"blocks\":100,\"bytes\":6000000000"
+                }
+                _ => "",
+            };
+            log += &format!(
+                "{{\"action\":\"{action}\",\"at_us\":{at_s}000000,\"took_us\":{took_s}000000,\
+                 \"device\":\"{device}\",\"cartridge\":\"{cartridge}\"{what}}}\n"
+            );
+            at_s += took_s;
+        }
+    }
+    desk.put("events.jsonl", log);
+    let audit =
+        "audit --profile lto8 events.jsonl --requests requests.csv --policy oldest,most-requests";
+    let json = desk.done(&format!("{audit} --json")).json();
+    let policies = &json["policies"];
+    let was = &policies["as_it_was"];
+    // Three mounts of 95 s and four reads of 50 s.
+    let hours = was["drive_hours"].as_f64().expect("hours");
+    assert!((hours - 485.0 / 3600.0).abs() < 1e-9, "{was}");
+    assert_eq!((&was["mounts"], &was["mean_s"]), (&3.into(), &272.5.into()));
+    // C is asked for twice, so it goes before B: 80, 223, 273 and 419 s.
+    for (nth, policy, mean_s) in [(0, "oldest", 272.5), (1, "most-requests", 248.75)] {
+        let priced = &policies["policies"][nth];
+        assert_eq!(priced["policy"], policy);
+        assert_eq!(
+            priced["mean_s"],
+            serde_json::json!([mean_s, mean_s, mean_s]),
+            "{priced}"
+        );
+        assert_eq!(
+            priced["mounts"],
+            serde_json::json!([3.0, 3.0, 3.0]),
+            "{priced}"
+        );
+        // Until the last answer.
+        let hours = priced["drive_hours"][1].as_f64().expect("hours");
+        assert!((hours - 420.0 / 3600.0).abs() < 1e-9, "{priced}");
+    }
+    let table = desk.done(audit);
+    let table = table.text();
+    for row in ["as it was", "oldest", "most-requests"] {
+        assert!(table.contains(row), "{row} is not in:\n{table}");
+    }
+}

@@ -8,7 +8,7 @@ use tapewise_model::Micros;
 use tapewise_run::{Log, Recorder, RunError};
 use tapewise_scsi::commands::{LogSense, RequestSense, TapeAlerts};
 use tapewise_scsi::device::Host;
-use tapewise_scsi::{Command, Condition, NotReady, ScsiError, TapeDrive};
+use tapewise_scsi::{Changer, Command, Condition, NotReady, ScsiError, TapeDrive};
 
 /// Who loads a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub(super) struct Bay {
     /// The volume that was given out to a person, who may not have taken it yet.
     pub gave_out: Option<String>,
     /// When the pool was made, on the drive's clock.
-    began: Duration,
+    pub began: Duration,
 }
 
 /// A mount is not interrupted: the cartridge would be on its way.
@@ -126,6 +126,18 @@ impl Bay {
         if self.state == State::InUse {
             let since = self.drive.now();
             self.state = State::Idle { since };
+        }
+    }
+
+    /// Meets the robot, whose clock was at `began` when the pool was made: where the two have times of their own, who
+    /// comes first waits for the other. On a real clock having the robot was the wait.
+    pub fn meet(&mut self, robot: &mut Changer, began: Duration) {
+        let robot_now = robot.now().saturating_sub(began);
+        let now = self.drive.now().saturating_sub(self.began);
+        if robot_now > now {
+            self.drive.wait(robot_now - now);
+        } else {
+            robot.wait(now - robot_now);
         }
     }
 

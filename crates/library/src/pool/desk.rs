@@ -145,11 +145,13 @@ impl Desk {
         action: Action,
         log: &mut dyn Log,
     ) -> Result<(), PoolError> {
+        let began = self.libraries[library].began;
         let attempt = |changer: &mut Changer, from: u16| {
             let (slot, drive) = match action {
                 Action::Return => (to, from),
                 _ => (from, to),
             };
+            bay.meet(changer, began);
             let carried = bay.recorded(volume, log, |recorder| {
                 recorder.carry(changer, action, slot, drive)
             });

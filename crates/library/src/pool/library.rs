@@ -13,6 +13,8 @@ const READY_LIMIT: Duration = Duration::from_secs(1800);
 /// A robot with its shelves.
 pub(super) struct Library {
     pub changer: Changer,
+    /// When the pool was made, on the robot's clock.
+    pub began: Duration,
     name: String,
     addresses: ElementAddresses,
     /// Where the cartridges with a label are.
@@ -59,6 +61,7 @@ impl Library {
             return Err(failed(ScsiError::NoDriveSerials));
         }
         let mut library = Library {
+            began: changer.now(),
             changer,
             name,
             addresses,

@@ -4,13 +4,16 @@
 //! not waited for. Where clocks are real each drive has a thread. Emulated devices on a virtual clock
 //! share that clock, and a command of one is time that passes for the others: there the drives take
 //! turns, the one that was busy for the shortest time first: the same is done, and the same seed gives the
-//! same events in the same order.
+//! same events in the same order. Where each has a time of its own, that is the one whose time is earliest. What it
+//! does in a turn is a [`Step`], so that drives come to the robot in the order of their times, and a drive is at work
+//! for the others until its own time has come to the end of its work.
 
 use super::bay::{Bay, Holds, Site, State};
 use super::desk::Desk;
 use super::desk::lock;
 use super::error::{Blame, PoolError};
-use super::{Pool, TRIES, give_back, mount_in, reject};
+use super::mount::{bring, give_back, load, make_room, reject};
+use super::{Pool, TRIES};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -74,6 +77,28 @@ pub enum Admission {
     Leave(String),
 }
 
+/// What a drive does next with a volume that it has taken.
+enum Step {
+    /// Unloads what is still in it.
+    MakeRoom(String),
+    /// Has the robot bring the volume.
+    Bring(String),
+    /// Loads it and works on it.
+    Work(String),
+    /// It is done with it.
+    End(String, Result<Ended, WorkError>),
+}
+
+/// A drive that takes turns with others.
+struct Turn<'a> {
+    /// For how long it has been busy.
+    busy: Duration,
+    index: usize,
+    bay: &'a mut Bay,
+    /// What it does next; none if it takes a volume.
+    next: Option<Step>,
+}
+
 /// How the work on a volume ended, where nothing failed.
 enum Ended {
     Done,
@@ -127,17 +152,17 @@ pub trait Work: Sync {
         log: &mut dyn Log,
     ) -> Result<(), Trouble>;
 
+    /// A drive is done with a volume that it carried out.
+    fn done(&self, volume: &str) {
+        let _ = volume;
+    }
+
     /// A drive failed at a volume: it waits again, for another drive.
     fn put_back(&self, volume: &str);
 
     /// The volume cannot be worked on, and is not to be taken again.
     fn give_up(&self, volume: &str, error: WorkError);
 }
-
-/// What is to be done with a mounted volume, by its number in the list. Where the drive fails it is
-/// done again from the start, in another drive.
-pub type Job<'a, T> =
-    dyn Fn(usize, &mut TapeDrive, &mut dyn Log) -> Result<T, RunError> + Sync + 'a;
 
 /// What the drives are at.
 struct Floor {
@@ -168,7 +193,7 @@ impl Pool {
         self.work_off_at(self.pace, work, log, stop);
     }
 
-    fn work_off_at(
+    pub(super) fn work_off_at(
         &mut self,
         pace: Pace,
         work: &dyn Work,
@@ -207,21 +232,6 @@ impl Pool {
                 shift.take_turns(free.collect(), log, Some(random));
             }
         }
-    }
-
-    /// Mounts each of the volumes and does `job` with it, on all drives that are free. Gives what came
-    /// of each, in the order of the volumes. After `stop` is set no further volume is begun.
-    pub fn work<T: Send>(
-        &mut self,
-        volumes: &[String],
-        pace: Pace,
-        log: &mut (dyn Log + Send),
-        stop: &AtomicBool,
-        job: &Job<'_, T>,
-    ) -> Vec<Result<T, WorkError>> {
-        let list = List::new(volumes, job);
-        self.work_off_at(pace, &list, log, stop);
-        list.results(stop.load(Ordering::Relaxed))
     }
 }
 
@@ -312,7 +322,10 @@ impl<'a> Shift<'a> {
     /// Works on one drive until nothing is left for it.
     fn work_on(&self, index: usize, bay: &mut Bay, log: &Mutex<&mut (dyn Log + Send)>) {
         while let Some(volume) = self.wait_for(index, bay) {
-            self.carry_out(&volume, index, bay, &mut Shared(log));
+            let mut next = Some(Step::MakeRoom(volume));
+            while let Some(step) = next {
+                next = self.step(step, index, bay, &mut Shared(log));
+            }
         }
     }
 
@@ -330,33 +343,65 @@ impl<'a> Shift<'a> {
         log: &mut dyn Log,
         mut random: Option<Random>,
     ) {
-        let free = free.into_iter();
-        let mut free: Vec<(Duration, usize, &mut Bay)> = free
-            .map(|(index, bay)| (Duration::ZERO, index, bay))
-            .collect();
+        let turn = |(index, bay)| Turn {
+            busy: Duration::ZERO,
+            index,
+            bay,
+            next: None,
+        };
+        let mut turns: Vec<Turn<'_>> = free.into_iter().map(turn).collect();
         loop {
             match &mut random {
-                Some(random) => random.shuffle(&mut free),
-                None => free.sort_by_key(|(busy, index, _)| (*busy, *index)),
+                Some(random) => random.shuffle(&mut turns),
+                None => turns.sort_by_key(|turn| (turn.busy, turn.index)),
             }
-            let mut open = free.iter_mut().filter(|turn| !self.is_over_for(turn.2));
-            let next = open.find_map(|turn| {
-                self.work.prepare();
-                let volume = self.take(&mut self.floor(), turn.1, turn.2)?;
-                Some((volume, turn))
+            let next = turns.iter_mut().find_map(|turn| {
+                let step = match turn.next.take() {
+                    Some(step) => step,
+                    None if self.is_over_for(turn.bay) => return None,
+                    None => {
+                        self.work.prepare();
+                        let taken = self.take(&mut self.floor(), turn.index, turn.bay);
+                        Step::MakeRoom(taken?)
+                    }
+                };
+                Some((step, turn))
             });
-            let Some((volume, (busy, index, bay))) = next else {
+            let Some((step, turn)) = next else {
                 return;
             };
-            let began = bay.drive.now();
-            self.carry_out(&volume, *index, bay, log);
-            *busy += bay.drive.now().saturating_sub(began);
+            let began = turn.bay.drive.now();
+            turn.next = self.step(step, turn.index, turn.bay, log);
+            turn.busy += turn.bay.drive.now().saturating_sub(began);
         }
     }
 
-    /// Mounts the volume and works on it; where the drive is to blame the volume goes back.
-    fn carry_out(&self, volume: &str, index: usize, bay: &mut Bay, log: &mut dyn Log) {
-        let done = self.mount_and_do(bay, volume, log);
+    /// Does the next step with a volume, and says what follows; nothing if the drive is free again.
+    fn step(&self, step: Step, index: usize, bay: &mut Bay, log: &mut dyn Log) -> Option<Step> {
+        let (volume, done) = match step {
+            Step::MakeRoom(volume) => match self.make_room(bay, &volume, log) {
+                Ok(Ended::Done) => return Some(Step::Bring(volume)),
+                ended => (volume, ended),
+            },
+            Step::Bring(volume) => match bring(bay, self.desk, &volume, log) {
+                Ok(()) => return Some(Step::Work(volume)),
+                Err(error) => (volume, Err(self.not_mounted(bay, error, log))),
+            },
+            Step::Work(volume) => match self.load_and_do(bay, &volume, log) {
+                Ok(None) => return Some(Step::Bring(volume)),
+                Ok(Some(ended)) => (volume, Ok(ended)),
+                Err(error) => (volume, Err(error)),
+            },
+            Step::End(volume, done) => {
+                self.end(&volume, done, index, bay);
+                return None;
+            }
+        };
+        Some(Step::End(volume, done))
+    }
+
+    /// A drive is done with a volume; where the drive is to blame the volume goes back.
+    fn end(&self, volume: &str, done: Result<Ended, WorkError>, index: usize, bay: &mut Bay) {
         bay.release();
         let mut floor = self.floor();
         let is_drives = matches!(
@@ -374,7 +419,7 @@ impl<'a> Shift<'a> {
         }
         let is_left = failed.len() < TRIES && (0..drives).any(|one| !failed.contains(&one));
         match done {
-            Ok(Ended::Done) => {}
+            Ok(Ended::Done) => self.work.done(volume),
             Ok(Ended::NotNow) => self.work.put_back(volume),
             Ok(Ended::Elsewhere) => {
                 failed.push(index);
@@ -392,7 +437,8 @@ impl<'a> Shift<'a> {
         self.changed.notify_all();
     }
 
-    fn mount_and_do(
+    /// Whether the drive may have the volume; then what is still in it is unloaded.
+    fn make_room(
         &self,
         bay: &mut Bay,
         volume: &str,
@@ -404,134 +450,60 @@ impl<'a> Shift<'a> {
             Ok(Admission::Leave(why)) => return Err(bay.failed(&why).into()),
             Err(error) => return Err(bay.blamed(error).into()),
         }
-        loop {
-            if let Err(error) = mount_in(bay, self.desk, volume, log) {
-                lock(self.desk).say(&error.to_string());
-                let is_cartridges = matches!(error, PoolError::Unusable { .. });
-                if is_cartridges || matches!(bay.state, State::Aside { .. }) {
-                    give_back(bay, self.desk, log);
-                }
-                return Err(error.into());
-            }
-            let mut stamp = bay.stamp(log);
-            match self.work.carry_out(volume, &mut bay.drive, &mut stamp) {
-                Ok(()) => return Ok(Ended::Done),
-                Err(Trouble::Elsewhere) => {
-                    give_back(bay, self.desk, log);
-                    return Ok(Ended::Elsewhere);
-                }
-                Err(Trouble::Run(error)) if Blame::of_run(&error) == Blame::Drive => {
-                    let failed = bay.failed(&error.to_string());
-                    give_back(bay, self.desk, log);
-                    return Err(failed.into());
-                }
-                Err(Trouble::Run(error)) => return Err(error.into()),
-                // A person is asked again; a robot would only bring the same cartridge.
-                Err(Trouble::Another(found)) => {
-                    let place = bay.name();
-                    let is_by_hand = bay.site == Site::ByHand;
-                    reject(bay, self.desk, &found, log)?;
-                    if !is_by_hand {
-                        return Err(WorkError::Pool(PoolError::WrongLabel {
-                            place,
-                            expected: volume.to_owned(),
-                            found,
-                        }));
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// A list of volumes with something to be done with each.
-struct List<'a, T> {
-    volumes: &'a [String],
-    job: &'a Job<'a, T>,
-    state: Mutex<ListState<T>>,
-}
-
-struct ListState<T> {
-    waiting: Vec<usize>,
-    done: Vec<Option<Result<T, WorkError>>>,
-}
-
-impl<'a, T> List<'a, T> {
-    fn new(volumes: &'a [String], job: &'a Job<'a, T>) -> List<'a, T> {
-        List {
-            volumes,
-            job,
-            state: Mutex::new(ListState {
-                waiting: (0..volumes.len()).collect(),
-                done: volumes.iter().map(|_| None).collect(),
-            }),
+        match make_room(bay, volume, log) {
+            Ok(()) => Ok(Ended::Done),
+            Err(error) => Err(self.not_mounted(bay, error, log)),
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, ListState<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn number(&self, volume: &str) -> Option<usize> {
-        self.volumes.iter().position(|one| one == volume)
-    }
-
-    /// What came of each volume; what nobody could take has no drive left, or was not begun.
-    fn results(self, is_stopped: bool) -> Vec<Result<T, WorkError>> {
-        let left = |volume: &String| {
-            if is_stopped {
-                WorkError::Run(RunError::Interrupted)
-            } else {
-                WorkError::Pool(PoolError::NoDriveLeft {
-                    volume: volume.clone(),
-                    reasons: "all drives that could take it are in use, set aside or left alone"
-                        .into(),
-                })
-            }
-        };
-        let state = self
-            .state
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        let done = state.done.into_iter().zip(self.volumes);
-        done.map(|(done, volume)| done.unwrap_or_else(|| Err(left(volume))))
-            .collect()
-    }
-}
-
-impl<T: Send> Work for List<'_, T> {
-    fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String> {
-        let mut state = self.state();
-        let fit = |&&number: &&usize| fits(&self.volumes[number]);
-        let here = state.waiting.iter().find(|one| fit(one) == Fit::Here);
-        let any = || state.waiting.iter().find(|one| fit(one) != Fit::Not);
-        let number = *here.or_else(any)?;
-        state.waiting.retain(|&one| one != number);
-        Some(self.volumes[number].clone())
-    }
-
-    fn carry_out(
+    /// Loads the volume and works on it; nothing where a person is to bring another cartridge.
+    fn load_and_do(
         &self,
+        bay: &mut Bay,
         volume: &str,
-        drive: &mut TapeDrive,
         log: &mut dyn Log,
-    ) -> Result<(), Trouble> {
-        let Some(number) = self.number(volume) else {
-            return Ok(());
-        };
-        let done = (self.job)(number, drive, log)?;
-        self.state().done[number] = Some(Ok(done));
-        Ok(())
-    }
-
-    fn put_back(&self, volume: &str) {
-        self.state().waiting.extend(self.number(volume));
-    }
-
-    fn give_up(&self, volume: &str, error: WorkError) {
-        if let Some(number) = self.number(volume) {
-            self.state().done[number] = Some(Err(error));
+    ) -> Result<Option<Ended>, WorkError> {
+        if let Err(error) = load(bay, volume, log) {
+            return Err(self.not_mounted(bay, error, log));
         }
+        let mut stamp = bay.stamp(log);
+        match self.work.carry_out(volume, &mut bay.drive, &mut stamp) {
+            Ok(()) => Ok(Some(Ended::Done)),
+            Err(Trouble::Elsewhere) => {
+                give_back(bay, self.desk, log);
+                Ok(Some(Ended::Elsewhere))
+            }
+            Err(Trouble::Run(error)) if Blame::of_run(&error) == Blame::Drive => {
+                let failed = bay.failed(&error.to_string());
+                give_back(bay, self.desk, log);
+                Err(failed.into())
+            }
+            Err(Trouble::Run(error)) => Err(error.into()),
+            // A person is asked again; a robot would only bring the same cartridge.
+            Err(Trouble::Another(found)) => {
+                let place = bay.name();
+                let is_by_hand = bay.site == Site::ByHand;
+                reject(bay, self.desk, &found, log)?;
+                if is_by_hand {
+                    return Ok(None);
+                }
+                Err(WorkError::Pool(PoolError::WrongLabel {
+                    place,
+                    expected: volume.to_owned(),
+                    found,
+                }))
+            }
+        }
+    }
+
+    /// A volume could not be mounted. If drive or cartridge is to blame, what is in the drive goes home.
+    fn not_mounted(&self, bay: &mut Bay, error: PoolError, log: &mut dyn Log) -> WorkError {
+        lock(self.desk).say(&error.to_string());
+        let is_cartridges = matches!(error, PoolError::Unusable { .. });
+        if is_cartridges || matches!(bay.state, State::Aside { .. }) {
+            give_back(bay, self.desk, log);
+        }
+        error.into()
     }
 }
 
@@ -558,16 +530,30 @@ mod tests {
         Pool::new(drives.collect(), robots, None, Box::new(|_| {})).unwrap()
     }
 
+    struct FirstVolume;
+
+    impl Work for FirstVolume {
+        fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String> {
+            (fits("TW0001") != Fit::Not).then(|| "TW0001".to_owned())
+        }
+
+        fn carry_out(&self, _: &str, _: &mut TapeDrive, _: &mut dyn Log) -> Result<(), Trouble> {
+            Ok(())
+        }
+
+        fn put_back(&self, _: &str) {}
+
+        fn give_up(&self, _: &str, _: WorkError) {}
+    }
+
     #[test]
     fn a_volume_that_another_drive_is_about_to_give_back_is_waited_for() {
         let mut pool = pool();
         let mut log: Vec<Event> = Vec::new();
         let first = pool.mount("TW0001", &mut log).unwrap();
         pool.release(first);
-        let (volumes, stop) = (["TW0001".to_owned()], AtomicBool::new(false));
-        let job: &Job<'_, ()> = &|_, _, _| Ok(());
-        let list = List::new(&volumes, job);
-        let shift = Shift::new(&pool.bays, &pool.desk, &list, &stop);
+        let stop = AtomicBool::new(false);
+        let shift = Shift::new(&pool.bays, &pool.desk, &FirstVolume, &stop);
         let second = 1 - first;
         let mut floor = shift.floor();
         // The first drive has taken another volume, and holds this one still.

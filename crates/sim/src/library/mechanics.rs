@@ -34,6 +34,8 @@ struct Modelled {
     map: BlockMap,
     blocks: u64,
     rewound: Position,
+    /// What is stated of a rewind, instead of the model's.
+    rewind: Option<Distribution>,
 }
 
 /// Blocks of modelled cartridges: fine enough beside the tens of metres of a locate.
@@ -136,7 +138,7 @@ impl Mechanics {
         Ok(Mechanics {
             load: known(mounting.mount),
             unload: known(mounting.unmount),
-            motion: Motion::Modelled(Box::new(Modelled::new(profile, None)?)),
+            motion: Motion::Modelled(Box::new(Modelled::new(profile, None, None)?)),
         })
     }
 
@@ -160,7 +162,10 @@ impl Mechanics {
     pub(super) fn rewind(&self, head: &Head, random: &mut Random) -> Micros {
         match &self.motion {
             Motion::Stated { rewind, .. } => rewind.search(head.place, 0.0, random),
-            Motion::Modelled(model) => model.rewind(head),
+            Motion::Modelled(model) => match &model.rewind {
+                Some(stated) => stated.time(random),
+                None => model.rewind_from(&head.position),
+            },
         }
     }
 
@@ -224,7 +229,7 @@ impl Mechanics {
                 model.plan(self.rewound(), targets, order, &mut round);
                 let searches: Micros = round.legs.iter().map(|leg| leg.search).sum();
                 let last = round.legs.last();
-                searches + last.map_or(Micros::ZERO, |leg| model.rewind(&leg.to))
+                searches + last.map_or(Micros::ZERO, |leg| model.usual_rewind(&leg.to.position))
             }
         }
     }
@@ -286,14 +291,19 @@ fn motion(
         error: Box::new(error),
     };
     if let (None, Some(profile)) = (&group.search_s, profile) {
-        if group.rewind_s.is_some() {
-            return Err(ScenarioError::Value {
-                scenario: scenario.name.clone(),
-                key: format!("{key}.rewind_s"),
-                reason: "goes with `search_s`; without it the profile's model rewinds".to_owned(),
-            });
-        }
-        return Modelled::new(profile, group.rate_mb_s)
+        let rewind = match &group.rewind_s {
+            None => None,
+            Some(Way::Any(stated)) => Some(stated.clone()),
+            Some(_) => {
+                return Err(ScenarioError::Value {
+                    scenario: scenario.name.clone(),
+                    key: format!("{key}.rewind_s"),
+                    reason: "is by distance, which goes with `search_s`: state a time, or values that are drawn"
+                        .to_owned(),
+                });
+            }
+        };
+        return Modelled::new(profile, group.rate_mb_s, rewind)
             .map(|model| Motion::Modelled(Box::new(model)))
             .map_err(refuse);
     }
@@ -313,7 +323,11 @@ fn motion(
 }
 
 impl Modelled {
-    fn new(profile: &Profile, rate_mb_s: Option<f64>) -> Result<Modelled, ProfileError> {
+    fn new(
+        profile: &Profile,
+        rate_mb_s: Option<f64>,
+        rewind: Option<Distribution>,
+    ) -> Result<Modelled, ProfileError> {
         let mut tape = Tape::new(profile, None)?;
         tape.transfer.rate_mb_s = rate_mb_s.unwrap_or(tape.transfer.rate_mb_s);
         let map = profile.nominal_map(NominalLayout::Single, BLOCK_BYTES)?;
@@ -323,12 +337,21 @@ impl Modelled {
             blocks: map.end_block(0).max(1),
             tape: Arc::new(tape),
             map,
+            rewind,
         })
     }
 
-    fn rewind(&self, head: &Head) -> Micros {
-        let from = self.tape.model.point(&head.position);
-        self.tape.model.rewind(&from)
+    /// By the model.
+    fn rewind_from(&self, from: &Position) -> Micros {
+        self.tape.model.rewind(&self.tape.model.point(from))
+    }
+
+    /// What is drawn counts with its mean.
+    fn usual_rewind(&self, from: &Position) -> Micros {
+        match &self.rewind {
+            Some(stated) => Micros::from_secs_f64(stated.mean()),
+            None => self.rewind_from(from),
+        }
     }
 
     fn extent(&self, target: &Target) -> PlacedExtent {
@@ -362,10 +385,10 @@ impl Modelled {
 
     fn least(&self, targets: &[Target]) -> (Vec<Micros>, Micros) {
         let extents: Vec<PlacedExtent> = targets.iter().map(|target| self.extent(target)).collect();
-        let ends = extents
-            .iter()
-            .map(|extent| self.tape.model.point(&extent.end));
-        let rewind = ends.map(|end| self.tape.model.rewind(&end)).min();
+        let rewind = match &self.rewind {
+            Some(stated) => Some(Micros::from_secs_f64(stated.least())),
+            None => (extents.iter().map(|extent| self.rewind_from(&extent.end))).min(),
+        };
         let problem = self.problem(self.rewound, extents.iter().copied());
         let mut works = vec![Micros::ZERO; targets.len()];
         if problem.len() < targets.len() {

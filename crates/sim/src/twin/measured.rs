@@ -2,8 +2,8 @@
 
 use super::log::{Arrival, Log};
 use super::priced::{AsItWas, MEAN, P95, numbers};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use tapewise_formats::event::{Action, Event};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use tapewise_formats::event::{Action, Event, Spot};
 use tapewise_model::Micros;
 
 /// Counts and times.
@@ -13,16 +13,42 @@ pub(super) struct Measured {
     times_s: BTreeMap<&'static str, Vec<f64>>,
     drives: BTreeSet<String>,
     robots: BTreeSet<String>,
-    /// Bytes read, and the time of it.
+    /// When robots set out and when they were back, in seconds.
+    moves: Vec<(f64, f64)>,
+    /// Drives unload from the middle of the tape, so the way to its beginning is in the time of an unload.
+    pub unload_rewinds: bool,
+    /// Bytes read, and in how many reads.
     pub bytes: u64,
-    pub read_s: f64,
     pub reads: u64,
+    /// Those that tell the rate.
+    rate: Rate,
     /// The profile of the drives, where the log names one.
     pub profile: Option<String>,
     /// From the end of a drive's last action to the next unload, in seconds.
     pub idle_s: Vec<f64>,
     /// When a mount began, which cartridge it was of, and what was read of it.
     mounts: Vec<(f64, String, Vec<f64>)>,
+}
+
+/// What was read in how long: by reads within a wrap, if the log tells places, as turning round takes no part in the
+/// rate; and by all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rate {
+    within_a_wrap: (u64, f64),
+    all: (u64, f64),
+}
+
+impl Rate {
+    fn add(&mut self, bytes: u64, took_s: f64, is_within_a_wrap: bool) {
+        let count = |(sum, sum_s): &mut (u64, f64)| {
+            *sum += bytes;
+            *sum_s += took_s;
+        };
+        count(&mut self.all);
+        if is_within_a_wrap {
+            count(&mut self.within_a_wrap);
+        }
+    }
 }
 
 impl Measured {
@@ -53,8 +79,14 @@ impl Measured {
     }
 
     fn events<'a>(&mut self, events: impl Iterator<Item = &'a Event>) {
+        let events: Vec<&Event> = events.collect();
+        // Where reads say what for, what goes before them is part of the load: the label is looked at.
+        let has_purposes =
+            (events.iter()).any(|event| event.action == Action::Read && event.purpose.is_some());
         let mut last: HashMap<&str, Micros> = HashMap::new();
         let mut open: HashMap<&str, usize> = HashMap::new();
+        let mut loads: HashMap<&str, usize> = HashMap::new();
+        let mut away: HashSet<&str> = HashSet::new();
         for event in events {
             let device = event.device.as_deref().unwrap_or_default();
             let cartridge = event.cartridge.as_deref().unwrap_or_default();
@@ -69,9 +101,27 @@ impl Measured {
                 Action::Read => "read",
                 _ => continue,
             };
-            self.times_s.entry(name).or_default().push(took_s);
+            match event.action {
+                Action::Locate | Action::Read => away.insert(device),
+                Action::Mount | Action::Rewind => away.remove(device),
+                _ => false,
+            };
+            if event.purpose.is_some() || event.action == Action::Unmount {
+                loads.remove(device);
+            }
+            if let Some(load) = loads.get(device) {
+                self.times_s.entry("mount").or_default()[*load] += took_s;
+                continue;
+            }
+            let times_s = self.times_s.entry(name).or_default();
+            times_s.push(took_s);
+            if event.action == Action::Mount && has_purposes {
+                loads.insert(device, times_s.len() - 1);
+            }
             if matches!(event.action, Action::Fetch | Action::Return) {
                 self.robots.insert(device.to_owned());
+                let at_s = event.at_us.as_secs_f64();
+                self.moves.push((at_s, at_s + took_s));
                 continue;
             }
             self.drives.insert(device.to_owned());
@@ -84,12 +134,16 @@ impl Measured {
                 Action::Read => {
                     self.reads += 1;
                     self.bytes += event.bytes;
-                    self.read_s += took_s;
+                    let wrap = |spot: Option<Spot>| spot.and_then(|spot| spot.wrap);
+                    let ends = (wrap(event.from), wrap(event.to));
+                    let is_within_a_wrap = ends.0.is_some() && ends.0 == ends.1;
+                    self.rate.add(event.bytes, took_s, is_within_a_wrap);
                     if let Some(mount) = open.get(device) {
                         self.mounts[*mount].2.push(event.bytes as f64 / 1e6);
                     }
                 }
                 Action::Rewind | Action::Unmount => {
+                    self.unload_rewinds |= event.action == Action::Unmount && away.contains(device);
                     if let Some(end) = last.remove(device) {
                         self.idle_s.push((event.at_us - end).as_secs_f64());
                     }
@@ -106,10 +160,10 @@ impl Measured {
         for read in &log.reads {
             let size_mb = read.data_bytes as f64 / 1e6;
             let position_s = read.position_time.as_secs_f64();
-            let read_s = read.read_time.map_or(0.0, |time| time.as_secs_f64());
+            let read_s = read.read_time.map(|time| time.as_secs_f64());
             let mount = *open.entry((&read.mount, &read.volume)).or_insert_with(|| {
                 let written_s = read.written_us.unwrap_or(0) as f64 / 1e6;
-                let began_s = written_s - position_s - read_s;
+                let began_s = written_s - position_s - read_s.unwrap_or(0.0);
                 self.mounts.push((began_s, read.volume.clone(), Vec::new()));
                 self.mounts.len() - 1
             });
@@ -118,10 +172,10 @@ impl Measured {
                 self.times_s.entry("locate").or_default().push(position_s);
             }
             self.mounts[mount].2.push(size_mb);
-            if read.read_time.is_some() {
+            if let Some(read_s) = read_s {
                 self.reads += 1;
                 self.bytes += read.data_bytes;
-                self.read_s += read_s;
+                self.rate.add(read.data_bytes, read_s, false);
             }
         }
     }
@@ -162,14 +216,28 @@ impl Measured {
         }
     }
 
+    /// The rate of reading, in MB/s.
+    pub fn rate_mb_s(&self) -> Option<f64> {
+        let Rate { within_a_wrap, all } = self.rate;
+        [within_a_wrap, all]
+            .into_iter()
+            .find(|(bytes, seconds)| *bytes > 0 && *seconds > 0.0)
+            .map(|(bytes, seconds)| bytes as f64 / 1e6 / seconds)
+    }
+
     /// The drives that the logs name.
     pub fn drives(&self) -> usize {
         self.drives.len()
     }
 
-    /// The robots that the logs name.
+    /// The robots that the logs name. Where moves are told under the names of drives, as many as moved at once.
     pub fn robots(&self) -> usize {
-        self.robots.len()
+        let named = self.robots.difference(&self.drives).count();
+        if named > 0 {
+            named
+        } else {
+            at_once(&self.moves)
+        }
     }
 
     /// How long an action took, sorted: at most a hundred values at even steps of their distribution.
@@ -186,4 +254,22 @@ impl Measured {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         Some((0..MOST).map(|nth| mean(part(nth))).collect())
     }
+}
+
+/// Times in logs are rounded, each by itself: one move may seem to begin before the last one is over.
+const CLOCK_S: f64 = 0.001;
+
+/// How many of these spans of time there were at one moment, at most.
+fn at_once(spans: &[(f64, f64)]) -> usize {
+    let mut ends: Vec<(f64, isize)> = spans
+        .iter()
+        .flat_map(|&(from, to)| [(from, 1), (to - CLOCK_S, -1)])
+        .collect();
+    // What ends makes room for what begins.
+    ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let counts = ends.iter().scan(0, |count, (_, change)| {
+        *count += change;
+        Some(*count)
+    });
+    counts.max().unwrap_or(0).unsigned_abs()
 }

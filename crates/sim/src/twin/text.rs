@@ -72,26 +72,25 @@ fn library(
     let put = time("return", "a robot's way back", ROBOT_S);
     let load = time("mount", "loading", LOAD_S);
     let unload = time("unmount", "unloading", UNLOAD_S);
-    let motion = match &measured.profile {
+    let search = match &measured.profile {
         Some(profile) => format!("profile = \"{profile}\"\n"),
-        None => format!(
-            "search_s = {}\nrewind_s = {}\n",
-            time("locate", "a search", SEARCH_S),
-            time("rewind", "a rewind", REWIND_S)
-        ),
+        None => format!("search_s = {}\n", time("locate", "a search", SEARCH_S)),
     };
-    let rate = if measured.bytes > 0 && measured.read_s > 0.0 {
-        measured.bytes as f64 / 1e6 / measured.read_s
-    } else {
+    let rewind = match &measured.profile {
+        _ if measured.unload_rewinds => "rewind_s = 0\n".to_owned(),
+        Some(_) => String::new(),
+        None => format!("rewind_s = {}\n", time("rewind", "a rewind", REWIND_S)),
+    };
+    let rate = measured.rate_mb_s().unwrap_or_else(|| {
         assumed.push(format!("the rate of reading: {RATE_MB_S} MB/s"));
         RATE_MB_S
-    };
+    });
     let drives = counted("drives", measured.drives().max(drives), assumed);
     let robots = counted("robots", measured.robots(), assumed);
     let _ = write!(
         text,
         "\n[[library]]\nname = \"site\"\nrobot = {{ count = {robots}, get_s = {get}, put_s = {put} }}\n\
-         \n[[library.drive]]\ncount = {drives}\nload_s = {load}\nunload_s = {unload}\n{motion}rate_mb_s = {rate}\n\
+         \n[[library.drive]]\ncount = {drives}\nload_s = {load}\nunload_s = {unload}\n{search}{rewind}rate_mb_s = {rate}\n\
          \n[[library.cartridge]]\ncount = {cartridges}\n",
     );
 }
