@@ -174,8 +174,9 @@ fn mount_policies_are_priced_on_the_requests_of_a_log() {
                 }
                 _ => "",
             };
+            let at_us = at_s * 1_000_000;
             log += &format!(
-                "{{\"action\":\"{action}\",\"at_us\":{at_s}000000,\"took_us\":{took_s}000000,\
+                "{{\"action\":\"{action}\",\"at_us\":{at_us},\"took_us\":{took_s}000000,\
                  \"device\":\"{device}\",\"cartridge\":\"{cartridge}\"{what}}}\n"
             );
             at_s += took_s;

@@ -370,13 +370,13 @@ fn an_archive_of_which_only_the_settings_are_left_is_made_again_from_its_cartrid
     std::fs::create_dir(desk.path().join("A")).expect("made");
     desk.put("A/archive.toml", settings);
     let rebuilt = desk.done("catalog rebuild --archive A --quiet");
-    let said = "TW0001: 6 files added, 0 left out\n";
-    assert!(rebuilt.text().starts_with(said), "{}", rebuilt.text());
-    assert!(
-        rebuilt.text().contains("6 further copies of known files"),
-        "{}",
-        rebuilt.text()
-    );
+    // Whichever cartridge is read first.
+    for said in [
+        ": 6 files added, 0 left out\n",
+        "6 further copies of known files",
+    ] {
+        assert!(rebuilt.text().contains(said), "{}", rebuilt.text());
+    }
     desk.done("catalog check --archive A");
     recall_and_compare(&desk, &files, "out");
 }
