@@ -27,8 +27,8 @@ pub(crate) struct Chooser<'a> {
 
 /// A volume that is read next.
 pub(crate) struct Next {
-    /// The volume, with what is read of it now: what those wait for who go first by their shares, the oldest first. What
-    /// the others want of it comes after, if nobody else goes before them then.
+    /// The volume, with what is read of it now: first what those wait for who go first by their shares, then what waits
+    /// longest. Where users are limited, what the others want comes in another round.
     pub queue: VolumeQueue,
     /// Whom it is read for.
     pub owner: Owner,
@@ -82,9 +82,12 @@ impl<'a> Chooser<'a> {
         };
         let owner = waiting[place].owner;
         let mut queue = volumes[place].clone();
-        let standing = |owner| shares.standing(owner);
-        (queue.waiting).retain(|one| standing(division.id(&one.owner)) == standing(owner));
-        (queue.waiting).sort_by_key(|one| (one.created_ns, one.request));
+        let standing = |one: &Waiting| shares.standing(division.id(&one.owner));
+        // To read for these alone, and then for the others, moves the tape twice: only who limits users wants that.
+        if self.settings.limits_users() {
+            (queue.waiting).retain(|one| standing(one) == shares.standing(owner));
+        }
+        (queue.waiting).sort_by_key(|one| (standing(one), one.created_ns, one.request));
         self.keep_within_limits(&mut queue.waiting, floor);
         Some(Next {
             queue,
@@ -381,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_without_a_drive_goes_first_and_alone() {
+    fn a_user_without_a_drive_goes_first_and_where_users_are_limited_alone() {
         let many: Vec<_> = (10..60).map(|id| (id, "greedy", 1)).collect();
         let volumes = [
             queue("A", &many),
@@ -394,6 +397,13 @@ mod tests {
             ("B", "ann")
         );
         assert_eq!(next.reason.why, Why::Share);
+        let order: Vec<i64> = next.queue.waiting.iter().map(|one| one.request.0).collect();
+        assert_eq!(order, [2, 1]);
+        let limited = MountSettings {
+            drives_per_user: Some(4),
+            ..MountSettings::default()
+        };
+        let next = ask(limited, &volumes, "", &at_work).expect("one");
         let order: Vec<i64> = next.queue.waiting.iter().map(|one| one.request.0).collect();
         assert_eq!(order, [2]);
         // With three times the share the three drives are the other's due.

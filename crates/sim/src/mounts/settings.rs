@@ -145,9 +145,13 @@ impl MountSettings {
         Ok(())
     }
 
+    /// Whether one user is kept from having all drives.
+    pub fn limits_users(&self) -> bool {
+        self.spare_drives > 0 || self.drives_per_user.is_some()
+    }
+
     fn tells_users_apart(&self) -> bool {
-        let limits = self.spare_drives > 0 || self.drives_per_user.is_some();
-        limits || !self.shares.is_empty() || !self.activity_shares.is_empty()
+        self.limits_users() || !self.shares.is_empty() || !self.activity_shares.is_empty()
     }
 
     /// The numbers of the policy, for these owners.
