@@ -173,7 +173,7 @@ def main() -> int:
 
 
 def speed(requests: int) -> int:
-    """Time every case by processor time, a line each: case, simulator, version, requests a second, mean wait."""
+    """Time every case by processor time: case, simulator, version, requests a second, mean wait."""
     for case, (_, simulators) in CASES.items():
         for simulator, run in simulators.items():
             begun = time.process_time()
