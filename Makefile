@@ -37,7 +37,7 @@ build: ## the program, optimised
 
 PREFIX ?= /usr/local
 BATCHES ?= 40
-# Files, cartridges and recalls of `make campaign`.
+# Files, cartridges, recalls and seed of `make campaign`.
 CAMPAIGN ?= 20000 40 4000
 
 capi: ## the library for C and C++, below PREFIX (DESTDIR is honoured)
