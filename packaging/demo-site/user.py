@@ -43,7 +43,7 @@ class User(threading.Thread):
     def __init__(self, name: str, client: Client, batches: list[dict[str, str]], pauses: random.Random):
         super().__init__(daemon=True)
         self.name, self.client, self.batches = name, client, batches
-        self.pauses_s = [pauses.uniform(0, 15) for _ in batches]
+        self.pauses_s = [pauses.uniform(0, 20) for _ in batches]
         self.stages: list[str] = []
         # Every delivery, with whether its contents were right: what comes twice is here twice.
         self.fetched: list[tuple[str, bool]] = []
