@@ -19,6 +19,7 @@ mod transaction;
 use super::sql::{Database, Transaction, broken_rules, copy_all, must_hold};
 use super::sqlite::{appear, take_no_more};
 use super::{Catalogue, CatalogueError, Lease, Result, ServerState, SqliteCatalogue, Upgrade};
+use ::postgres::error::SqlState;
 use ::postgres::{Client, IsolationLevel, Statement};
 pub use connection::PostgresUrl;
 use std::cell::RefCell;
@@ -199,21 +200,44 @@ impl PostgresCatalogue {
 
     /// What became of a transaction whose commit has got no answer, if the server can tell.
     fn is_committed(&self, number: &str) -> Option<bool> {
-        let sql = "SELECT pg_xact_status(CAST(CAST($1 AS TEXT) AS xid8))";
         for _ in 0..QUESTIONS {
-            let answer = self.url.connect().ok().and_then(|mut client| {
-                let row = client.query_one(sql, &[&number]).ok()?;
-                row.try_get::<_, Option<String>>(0).ok()
-            });
-            match answer.as_ref().map(Option::as_deref) {
-                Some(Some("committed")) => return Some(true),
-                Some(Some("aborted")) => return Some(false),
-                // The server is too far on to know.
-                Some(None) => return None,
-                _ => std::thread::sleep(BETWEEN_QUESTIONS),
+            let client = self.url.connect().ok();
+            match client.and_then(|mut client| fate(&mut client, number)) {
+                Some(Fate::Committed) => return Some(true),
+                Some(Fate::Aborted) => return Some(false),
+                Some(Fate::Forgotten) => return None,
+                None => std::thread::sleep(BETWEEN_QUESTIONS),
             }
         }
         None
+    }
+}
+
+/// What became of a transaction.
+#[derive(Debug, PartialEq)]
+enum Fate {
+    Committed,
+    Aborted,
+    /// The server is too far on to know.
+    Forgotten,
+}
+
+/// What a server says of a transaction; nothing while it is under way, or if there is no answer.
+fn fate(client: &mut Client, number: &str) -> Option<Fate> {
+    let sql = "SELECT pg_xact_status(CAST(CAST($1 AS TEXT) AS xid8))";
+    let status: Option<String> = match client.query_one(sql, &[&number]) {
+        Ok(row) => row.try_get(0).ok()?,
+        // It is yet to come: the server was killed before anything of it was on its disk.
+        Err(error) if error.code() == Some(&SqlState::INVALID_PARAMETER_VALUE) => {
+            return Some(Fate::Aborted);
+        }
+        Err(_) => return None,
+    };
+    match status.as_deref() {
+        Some("committed") => Some(Fate::Committed),
+        Some("aborted") => Some(Fate::Aborted),
+        Some(_) => None,
+        None => Some(Fate::Forgotten),
     }
 }
 
@@ -287,5 +311,37 @@ impl Catalogue for PostgresCatalogue {
             drop(copy);
             take_no_more(partial)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tapewise_house::postgres::Server;
+
+    #[test]
+    fn a_server_tells_what_became_of_a_transaction_also_of_one_that_it_has_lost() {
+        let Some(server) = Server::start("the fate of transactions") else {
+            return;
+        };
+        let url: PostgresUrl = server.url().parse().expect("a URL");
+        let mut client = url.connect().expect("a server");
+        let numbered = |client: &mut Client, end: &str| -> String {
+            client.batch_execute("BEGIN").expect("begun");
+            let sql = "SELECT CAST(pg_current_xact_id() AS TEXT)";
+            let number = client.query_one(sql, &[]).expect("a number").get(0);
+            client.batch_execute(end).expect("ended");
+            number
+        };
+        let committed = numbered(&mut client, "COMMIT");
+        assert_eq!(fate(&mut client, &committed), Some(Fate::Committed));
+        let rolled_back = numbered(&mut client, "ROLLBACK");
+        assert_eq!(fate(&mut client, &rolled_back), Some(Fate::Aborted));
+        let under_way = numbered(&mut client, "SELECT 1");
+        let mut other = url.connect().expect("a server");
+        assert_eq!(fate(&mut other, &under_way), None);
+        // As after a crash that has taken what was not on disk.
+        let lost = (under_way.parse::<u64>().expect("a number") + 1_000).to_string();
+        assert_eq!(fate(&mut other, &lost), Some(Fate::Aborted));
     }
 }
