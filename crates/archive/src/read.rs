@@ -310,7 +310,7 @@ impl<'a> TapeRead<'a> {
     }
 
     /// Reads what is in flight together. Where that fails, the first that is not whole is read alone, and what lies
-    /// behind it together.
+    /// behind it together again.
     fn read_together(
         &mut self,
         ids: &[u64],
@@ -318,9 +318,27 @@ impl<'a> TapeRead<'a> {
         name: &dyn Fn(usize) -> String,
         receiver: &mut dyn Receiver,
     ) -> Result<(), RunError> {
-        if ids.is_empty() {
-            return Ok(());
+        let mut together = ids.to_vec();
+        while !together.is_empty() {
+            let open = self.read_and_settle(&together, recorder, name, receiver)?;
+            let Some((&first, behind)) = open.split_first() else {
+                break;
+            };
+            self.read_and_settle(&[first], recorder, name, receiver)?;
+            together = behind.to_vec();
         }
+        Ok(())
+    }
+
+    /// Reads some wants, and settles what became of them. Of several, those are left that are not whole, in the order in
+    /// which they lie on the tape.
+    fn read_and_settle(
+        &mut self,
+        ids: &[u64],
+        recorder: &mut Recorder<'_>,
+        name: &dyn Fn(usize) -> String,
+        receiver: &mut dyn Receiver,
+    ) -> Result<Vec<u64>, RunError> {
         let (states, report) = self.read_visit(ids, recorder, name, receiver)?;
         let mut open = Vec::new();
         for (want, state) in states {
@@ -330,26 +348,18 @@ impl<'a> TapeRead<'a> {
                 State::Damaged(why) => self.give_up(id, Again::Never, why, receiver)?,
                 State::Open if ids.len() > 1 => open.push(id),
                 State::Open => {
-                    let why = report
-                        .unread
-                        .first()
-                        .map_or_else(String::new, |unread| unread.error.to_string());
+                    let unread = report.unread.first();
+                    let why = unread.map_or_else(String::new, |unread| unread.error.to_string());
                     self.give_up(id, Again::Later, Lost::Unreadable(why), receiver)?;
                 }
             }
         }
         let running = self.recall.running();
         open.sort_by_key(|&id| {
-            let first = running
-                .request(id)
-                .and_then(|request| request.extents.first());
-            first.map(|extent| extent.first_block)
+            let extents = running.request(id).map(|request| &request.extents);
+            extents.and_then(|extents| Some(extents.first()?.first_block))
         });
-        if let Some((first, behind)) = open.split_first() {
-            self.read_together(&[*first], recorder, name, receiver)?;
-            self.read_together(behind, recorder, name, receiver)?;
-        }
-        Ok(())
+        Ok(open)
     }
 
     /// Goes to some wants that share their blocks and reads them.
