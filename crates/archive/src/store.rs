@@ -276,6 +276,18 @@ fn unreadable(name: &str, error: &std::io::Error) -> StoreError {
     }
 }
 
+/// The kinds of sums that are computed of a file, each once: ours, what is asked for, and what its bucket states.
+fn summed(how: &StoreTerms, stated: &[Sum]) -> Vec<Kind> {
+    let of_stated = stated.iter().map(|sum| sum.kind);
+    let mut kinds = vec![Kind::Xxh3];
+    for kind in how.also.iter().copied().chain(of_stated) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
+}
+
 /// Copies a file into the cache; it is not synced yet.
 fn bring_in(
     from: &dyn Sources,
@@ -296,14 +308,7 @@ fn bring_in(
         });
     }
     let stated = file.stated().to_vec();
-    let mut kinds = vec![Kind::Xxh3];
-    let of_stated = stated.iter().map(|sum| sum.kind);
-    for kind in how.also.iter().copied().chain(of_stated) {
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    let mut summer = Summer::new(kinds);
+    let mut summer = Summer::new(summed(how, &stated));
     let room = cache.reserve(before.bytes, at_ns);
     let room = room.map_err(|error| match error {
         source @ CacheError::TooLarge { .. } => StoreError::TooLarge {

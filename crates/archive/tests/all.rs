@@ -14,6 +14,7 @@ mod catalogue_integrity;
 mod catalogue_move;
 mod catalogue_pattern;
 mod catalogue_postgres;
+mod catalogue_requests;
 mod catalogue_tls;
 mod deliver;
 mod deliver_copy;

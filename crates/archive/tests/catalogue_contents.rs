@@ -1,4 +1,4 @@
-//! Volumes, files and requests of a catalogue.
+//! Volumes and files of a catalogue.
 
 use crate::catalogue_help;
 use crate::on_each_database;
@@ -6,22 +6,15 @@ use crate::on_each_database;
 use catalogue_help::{assert_sound, file, foreign, recorded, segment, store, volume};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    Answer, Begun, BegunMount, CacheKey, Catalogue, CatalogueError, Cause, CopyState, Failure,
-    ListItem, NewRecall, Newest, Pattern, Recorded, Rediscovered, RequestId, RequestState, Terms,
-    VolumeWait,
+    CacheKey, Catalogue, CatalogueError, CopyState, ListItem, Pattern, Recorded, Rediscovered,
 };
 use tapewise_archive::record::{Segment, Volume, VolumeFormat};
-use tapewise_sim::mounts::Owner;
 
 on_each_database!(
     a_search_finds_what_its_pattern_matches_among_more_paths_than_one_answer_has,
     a_list_of_any_length_comes_in_as_its_files_would_one_by_one,
     a_foreign_volume_comes_in_whole_and_its_files_are_found_in_tape_order,
     a_volume_with_a_file_that_cannot_be_is_refused_as_a_whole,
-    a_request_is_answered_once_and_what_was_started_is_found_after_a_kill,
-    what_drives_have_begun_is_known_by_mount_and_by_directory,
-    the_newest_request_tells_whether_a_volume_is_wanted_for_more,
-    recalls_wait_by_volume_and_those_that_need_none_stand_apart,
     facts_of_a_cartridge_are_the_last_that_were_seen,
     a_cartridge_that_carries_another_volume_than_before_is_read_in_under_its_barcode,
     what_a_volume_that_was_read_whole_does_not_have_is_lost,
@@ -29,14 +22,6 @@ on_each_database!(
     of_two_versions_the_one_stored_last_is_the_later_one_though_the_clock_was_set_back,
     a_copy_of_which_one_part_is_gone_is_not_whole_because_another_part_is_found,
 );
-
-fn recall(file: tapewise_archive::catalogue::FileId) -> NewRecall {
-    NewRecall {
-        file,
-        terms: Terms::default(),
-        destination: Some(b"/home/ada/x".to_vec()),
-    }
-}
 
 fn a_foreign_volume_comes_in_whole_and_its_files_are_found_in_tape_order(
     catalogue: Arc<dyn Catalogue>,
@@ -112,209 +97,6 @@ fn a_volume_with_a_file_that_cannot_be_is_refused_as_a_whole(catalogue: Arc<dyn 
     };
     catalogue.add_recorded(&ltfs, &[sparse], 5).expect("added");
     assert_sound(&*catalogue);
-}
-
-fn a_request_is_answered_once_and_what_was_started_is_found_after_a_kill(
-    catalogue: Arc<dyn Catalogue>,
-) {
-    let files = [recorded("a", 50, 700), recorded("b", 60, 700)];
-    catalogue
-        .add_recorded(&foreign("A00001L8"), &files, 5)
-        .expect("added");
-    let film = catalogue.live_file(b"a").expect("an answer").expect("it");
-    let ids = catalogue
-        .submit(&[recall(film), recall(film)], 10)
-        .expect("submitted");
-    catalogue.start(&ids, 11).expect("started");
-    catalogue
-        .answer(ids[0], &Answer::Delivered, 12)
-        .expect("answered");
-    let error = catalogue
-        .answer(ids[0], &Answer::Cancelled, 13)
-        .expect_err("once");
-    assert!(
-        matches!(
-            error,
-            CatalogueError::Answered {
-                state: "delivered",
-                ..
-            }
-        ),
-        "{error}"
-    );
-    // Of a list with one that is answered, nothing is started.
-    catalogue.requeue(&ids[1..]).expect("requeued");
-    catalogue
-        .start(&[ids[1], ids[0]], 14)
-        .expect_err("answered");
-    assert_eq!(
-        catalogue.request(ids[1]).expect("it").state,
-        RequestState::Queued
-    );
-    catalogue.start(&ids[1..], 15).expect("started");
-    let open: Vec<_> = catalogue
-        .unanswered()
-        .expect("open")
-        .iter()
-        .map(|r| r.id)
-        .collect();
-    assert_eq!(open, ids[1..]);
-    assert_eq!(catalogue.requeue_started().expect("requeued"), 1);
-    let failed = Answer::Failed(Failure::new(Cause::Unreadable, "drive said 03/11/00"));
-    catalogue.answer(ids[1], &failed, 16).expect("answered");
-    let request = catalogue.request(ids[1]).expect("it");
-    assert_eq!(request.reason.as_deref(), Some("drive said 03/11/00"));
-    assert_eq!(request.cause, Some(Cause::Unreadable));
-    assert_eq!(request.place, recall(film).destination);
-    catalogue.retire(film, 17).expect("retired");
-    let error = catalogue.submit(&[recall(film)], 18).expect_err("retired");
-    assert!(matches!(error, CatalogueError::NotLive { .. }), "{error}");
-}
-
-fn what_drives_have_begun_is_known_by_mount_and_by_directory(catalogue: Arc<dyn Catalogue>) {
-    let files = [
-        recorded("a", 50, 700),
-        recorded("b", 60, 700),
-        recorded("c", 70, 700),
-    ];
-    let added = catalogue.add_recorded(&foreign("A00001L8"), &files, 5);
-    added.expect("added");
-    let owner = |user: &str, activity: &str| Owner {
-        user: user.to_owned(),
-        activity: activity.to_owned(),
-    };
-    let asks = [
-        (b"a", owner("ada", "analysis"), Some("/home/ada")),
-        (b"b", owner("bob", ""), Some("/home/ada")),
-        (b"c", owner("pia", "production"), None),
-    ];
-    let recalls = asks.clone().map(|(path, owner, place)| NewRecall {
-        file: catalogue.live_file(path).expect("an answer").expect("it"),
-        terms: Terms {
-            user: owner.user,
-            activity: owner.activity,
-            ..Terms::default()
-        },
-        destination: place.map(|place| place.as_bytes().to_vec()),
-    });
-    let ids = catalogue.submit(&recalls, 10).expect("submitted");
-    let queue = catalogue.recall_queue().expect("a queue").volumes.remove(0);
-    let waiting: Vec<_> = queue.waiting.iter().map(|one| one.owner.clone()).collect();
-    assert_eq!(waiting, asks.map(|(_, owner, _)| owner));
-    assert_eq!(catalogue.begun().expect("an answer"), Begun::default());
-
-    // One mount for ada, who asked first, and bob; then one for pia, into the cache.
-    catalogue.start(&ids[..2], 11).expect("started");
-    catalogue.start(&ids[2..], 12).expect("started");
-    let mount = |owner| BegunMount { epoch: None, owner };
-    let begun = Begun {
-        mounts: vec![
-            mount(owner("ada", "analysis")),
-            mount(owner("pia", "production")),
-        ],
-        places: [(b"/home/ada".to_vec(), 2)].into(),
-    };
-    assert_eq!(catalogue.begun().expect("an answer"), begun);
-    catalogue
-        .answer(ids[0], &Answer::Delivered, 13)
-        .expect("answered");
-    let begun = catalogue.begun().expect("an answer");
-    assert_eq!(begun.mounts[0], mount(owner("bob", "")));
-    assert_eq!(begun.places[&b"/home/ada".to_vec()], 1);
-}
-
-fn the_newest_request_tells_whether_a_volume_is_wanted_for_more(catalogue: Arc<dyn Catalogue>) {
-    for (label, files) in [("A00001L8", ["a", "b"]), ("B00001L8", ["c", "d"])] {
-        let files = files.map(|path| recorded(path, 50, 700));
-        let added = catalogue.add_recorded(&foreign(label), &files, 5);
-        added.expect("added");
-    }
-    let volumes = catalogue.volumes().expect("volumes");
-    let [a, b] = [0, 1].map(|at| volumes[at].0);
-    let ask = |path: &str| {
-        let file = catalogue.live_file(path.as_bytes()).expect("an answer");
-        let ids = catalogue.submit(&[recall(file.expect("it"))], 10);
-        ids.expect("submitted")[0]
-    };
-    let newest = |after, volume| catalogue.newest(after, volume).expect("an answer");
-    let none = newest(RequestId(0), a);
-    assert_eq!((none.request, none.is_wanted), (RequestId(0), false));
-    let first = ask("a");
-    let second = ask("c");
-    for (after, volume, is_wanted) in [
-        (RequestId(0), a, true),
-        (first, a, false),
-        (first, b, true),
-        (second, b, false),
-    ] {
-        let request = second;
-        assert_eq!(newest(after, volume), Newest { request, is_wanted });
-    }
-    // What a drive has begun with waits no more.
-    catalogue.start(&[second], 11).expect("started");
-    assert!(!newest(first, b).is_wanted);
-    catalogue
-        .mark_lost(
-            catalogue.live_file(b"b").expect("an answer").expect("it"),
-            1,
-            12,
-        )
-        .expect("lost");
-    ask("b");
-    assert!(!newest(second, a).is_wanted);
-}
-
-fn recalls_wait_by_volume_and_those_that_need_none_stand_apart(catalogue: Arc<dyn Catalogue>) {
-    let on_a = [
-        recorded("a", 50, 700),
-        recorded("both", 60, 700),
-        recorded("lost", 70, 1),
-    ];
-    catalogue
-        .add_recorded(&foreign("A00001L8"), &on_a, 5)
-        .expect("added");
-    let on_b = [recorded("both", 10, 700), recorded("empty", 20, 0)];
-    catalogue
-        .add_recorded(&foreign("B00001L8"), &on_b, 5)
-        .expect("added");
-    let cached = catalogue
-        .store_cached(&[(CacheKey(0), store("cached", 9, 1))], 6)
-        .expect("stored");
-    let [a, both, lost, empty] = ["a", "both", "lost", "empty"].map(|path| {
-        catalogue
-            .live_file(path.as_bytes())
-            .expect("an answer")
-            .expect("it")
-    });
-    catalogue.mark_lost(lost, 1, 7).expect("marked");
-    let wanted = [both, a, lost, empty, cached[0].0].map(recall);
-    let ids = catalogue.submit(&wanted, 8).expect("submitted");
-    let queue = catalogue.recall_queue().expect("a queue");
-    assert_eq!(queue.at_hand, [(ids[3], empty), (ids[4], cached[0].0)]);
-    assert_eq!(queue.stranded, [(ids[2], lost)]);
-    let volumes = queue.volumes.iter().map(|on| {
-        let waiting = on
-            .waiting
-            .iter()
-            .map(|w| (w.request, w.number, w.segments[0].first_block));
-        (on.label.as_str(), waiting.collect::<Vec<_>>())
-    });
-    let expected = [
-        ("A00001L8", vec![(ids[0], 1, 60), (ids[1], 1, 50)]),
-        ("B00001L8", vec![(ids[0], 2, 10)]),
-    ];
-    assert_eq!(volumes.collect::<Vec<_>>(), expected);
-    let waits = catalogue.waits().expect("a queue");
-    let wait = |label: &str, recalls, bytes| VolumeWait {
-        label: label.to_owned(),
-        recalls,
-        bytes,
-        oldest_ns: 8,
-    };
-    assert_eq!(
-        waits,
-        [wait("A00001L8", 2, 1_400), wait("B00001L8", 1, 700)]
-    );
 }
 
 fn facts_of_a_cartridge_are_the_last_that_were_seen(catalogue: Arc<dyn Catalogue>) {
