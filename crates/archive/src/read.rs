@@ -309,8 +309,8 @@ impl<'a> TapeRead<'a> {
         }
     }
 
-    /// Reads what is in flight together. Where that fails, the first that is not whole is read alone, and what lies
-    /// behind it together again.
+    /// Reads what is in flight together. If that fails, it reads the first one that is not whole alone, and then the
+    /// rest together.
     fn read_together(
         &mut self,
         ids: &[u64],

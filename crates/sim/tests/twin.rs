@@ -118,8 +118,8 @@ fn a_policy_is_priced_as_a_site_that_has_it_shows_and_the_logs_own_numbers_are_t
     }
 }
 
-/// An archive's log of two mounts, the second of which begins so many seconds after the first: the robot's moves are told
-/// under the names of the drives, a mount begins with a look at the label, and drives unload from where a read ended.
+/// An archive's log of two mounts. The second one begins so many seconds after the first. The log tells the robot's moves
+/// under the names of the drives. A mount begins with a look at the label, and drives unload from where a read ended.
 fn log_of_an_archive(later_s: i64) -> Log {
     let mut header = Header::new("test");
     header.profile = Some("lto8".to_owned());

@@ -18,7 +18,7 @@ use reqwest::header::{HeaderMap, HeaderValue, IF_NONE_MATCH};
 /// Metadata: when the file was last written, in seconds since 1970, as rclone has it.
 const TIME: &str = "mtime";
 
-/// Metadata: that it is a file, and its permission bits, in octal, as rclone has it.
+/// Metadata: the type of the file and its permissions, in octal, as rclone writes them.
 const MODE: &str = "mode";
 const IS_FILE: u32 = 0o100_000;
 

@@ -42,7 +42,7 @@ pub(super) fn bring(
         return Ok(());
     }
     match take_home(bay, desk, log) {
-        // What was in the drive is lost, but the drive is empty. It was said.
+        // The cartridge that was in the drive is lost, and that was said. But the drive is empty.
         Err(PoolError::Missing { .. }) => {}
         other => other?,
     }
