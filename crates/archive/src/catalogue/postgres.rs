@@ -227,7 +227,7 @@ fn fate(client: &mut Client, number: &str) -> Option<Fate> {
     let sql = "SELECT pg_xact_status(CAST(CAST($1 AS TEXT) AS xid8))";
     let status: Option<String> = match client.query_one(sql, &[&number]) {
         Ok(row) => row.try_get(0).ok()?,
-        // It is yet to come: the server was killed before anything of it was on its disk.
+        // It is yet to come: the server crashed before anything of it was on its disk.
         Err(error) if error.code() == Some(&SqlState::INVALID_PARAMETER_VALUE) => {
             return Some(Fate::Aborted);
         }
