@@ -385,7 +385,10 @@ impl<'a> Shift<'a> {
             },
             Step::Bring(volume) => match bring(bay, self.desk, &volume, log) {
                 Ok(()) => return Some(Step::Work(volume)),
-                Err(error) => (volume, Err(self.not_mounted(bay, error, log))),
+                Err(error) => {
+                    let error = self.not_mounted(&volume, bay, error, log);
+                    (volume, Err(error))
+                }
             },
             Step::Work(volume) => match self.load_and_do(bay, &volume, log) {
                 Ok(None) => return Some(Step::Bring(volume)),
@@ -452,7 +455,7 @@ impl<'a> Shift<'a> {
         }
         match make_room(bay, volume, log) {
             Ok(()) => Ok(Ended::Done),
-            Err(error) => Err(self.not_mounted(bay, error, log)),
+            Err(error) => Err(self.not_mounted(volume, bay, error, log)),
         }
     }
 
@@ -464,7 +467,7 @@ impl<'a> Shift<'a> {
         log: &mut dyn Log,
     ) -> Result<Option<Ended>, WorkError> {
         if let Err(error) = load(bay, volume, log) {
-            return Err(self.not_mounted(bay, error, log));
+            return Err(self.not_mounted(volume, bay, error, log));
         }
         let mut stamp = bay.stamp(log);
         match self.work.carry_out(volume, &mut bay.drive, &mut stamp) {
@@ -497,8 +500,14 @@ impl<'a> Shift<'a> {
     }
 
     /// A volume could not be mounted. If drive or cartridge is to blame, what is in the drive goes home.
-    fn not_mounted(&self, bay: &mut Bay, error: PoolError, log: &mut dyn Log) -> WorkError {
-        lock(self.desk).say(&error.to_string());
+    fn not_mounted(
+        &self,
+        volume: &str,
+        bay: &mut Bay,
+        error: PoolError,
+        log: &mut dyn Log,
+    ) -> WorkError {
+        lock(self.desk).say_of(volume, &error.to_string());
         let is_cartridges = matches!(error, PoolError::Unusable { .. });
         if is_cartridges || matches!(bay.state, State::Aside { .. }) {
             give_back(bay, self.desk, log);
