@@ -1,14 +1,14 @@
 //! The list of recalls that failed: somebody asks again for a file, or dismisses its failure.
 
 use crate::access::Who;
+use crate::body::{Body, Object, parse};
 use crate::problem::Problem;
 use crate::requests::seconds;
 use crate::service::Service;
-use crate::tape::parse;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::{Extension, Json};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{Request, RequestId};
 use tapewise_archive::deliver::shown;
@@ -110,10 +110,19 @@ impl Remedy {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
+#[derive(ToSchema)]
 pub(crate) struct RecallsBody {
     /// Numbers of recalls on the list; others are passed over.
     recalls: Vec<i64>,
+}
+
+impl Body for RecallsBody {
+    const EXAMPLE: &'static str = r#"{"recalls": [17, 18]}"#;
+
+    fn of(object: Object) -> Result<RecallsBody, String> {
+        let recalls = object.only(&["recalls"])?.numbers("recalls")?;
+        Ok(RecallsBody { recalls })
+    }
 }
 
 /// What came of it.
@@ -130,7 +139,7 @@ async fn remedy(
     how: Remedy,
 ) -> Result<Json<OffTheList>, Problem> {
     who.operates()?;
-    let RecallsBody { recalls } = parse(body, r#"{"recalls": [17, 18]}"#)?;
+    let RecallsBody { recalls } = parse(body)?;
     let recalls: Vec<RequestId> = recalls.into_iter().map(RequestId).collect();
     let left = service.ask(move |service| how.apply(service, &recalls));
     Ok(Json(OffTheList { left: left.await? }))

@@ -17,10 +17,10 @@ use crate::interrupt::{is_set, stop_on_interrupt};
 use crate::log::{self, About};
 use crate::now::now_ns;
 use crate::output::{print, say};
+use crate::quantity;
 use crate::socket::{bind, host_name, resolve};
 use crate::telemetry::tracer;
 use crate::watch::Watch;
-use crate::quantity;
 use configured::Configured;
 use keeper::Keeper;
 use movers::Books;
@@ -34,7 +34,7 @@ use std::time::Duration;
 use tapewise_archive::mover::{Mover, Recalled};
 use tapewise_formats::event::Event;
 use tapewise_serve::{
-    Certificate, Doing, Parts, ServeSettings, Service, Work, listen, new_secret, router,
+    Certificate, Doing, Parts, ServeSettings, Service, Work, listen, new_secret, router, user_lines,
 };
 
 /// Answer recall requests over HTTP (experimental).
@@ -56,7 +56,8 @@ pub struct Serve {
     /// The file with users, certificate and limits [default: serve.toml in the archive, if it is there].
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
-    /// Make a token for a user, print it with the lines that serve.toml needs, and end.
+    /// Make a token for a user, print it with the lines that serve.toml needs, and end. If serve.toml has the user,
+    /// the lines leave what the user may do as it is.
     #[arg(long, value_name = "NAME")]
     new_token: Option<String>,
     /// Print how many drives work for each user and activity, how many are due, and what limits hold back; then what
@@ -219,15 +220,14 @@ fn warn_of_clear_text(address: SocketAddr) {
 /// Makes a token for a user, and tells what the settings need.
 fn new_token(args: &Serve, name: &str) -> Result<ExitCode, CliError> {
     let (secret, hash) = new_secret();
-    let user = format!("[[user]]\nname = \"{name}\"\nsha256 = \"{hash}\"\n");
     let users = Configured::of(args)?.settings.users;
-    let is_known = users.iter().any(|user| user.name == name);
+    let known = users.iter().find(|user| user.name == name);
+    let user = user_lines(name, &hash, known);
     ServeSettings::of(&user).map_err(CliError::input)?;
     print(&format!("{secret}\n"))?;
-    let what = if is_known {
-        "replace the lines of this user with these"
-    } else {
-        "add these lines"
+    let what = match known {
+        Some(_) => "replace the lines of this user with these",
+        None => "add these lines, with what the user may do and where,",
     };
     say(format_args!(
         "tapewise: only the user should have this token. In {} {what}, then send SIGHUP to a service that runs:\n\n{user}",
