@@ -204,7 +204,7 @@ mod tests {
     use super::*;
     use tapewise_archive::catalogue::{FileId, RequestId, VolumeId};
     use tapewise_archive::record::Segment;
-    use tapewise_model::WrapLpos;
+    use tapewise_formats::WrapLpos;
 
     /// A file that begins at each of these places waits.
     fn queue(places: &[Place]) -> VolumeQueue {
