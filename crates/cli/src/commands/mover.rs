@@ -70,8 +70,8 @@ pub struct Mover {
     /// full, or a cartridge is missing.
     #[arg(long)]
     until_idle: bool,
-    /// Serve metrics for Prometheus at http://HOST:PORT/metrics, without a token: they name drives and cartridges, and no
-    /// file. Port 0 takes any free port.
+    /// Serve metrics for Prometheus at http://HOST:PORT/metrics, without a token: they name drives, and neither
+    /// files nor people. Port 0 takes any free port.
     #[arg(long, value_name = "HOST:PORT")]
     metrics: Option<String>,
     /// Print only errors on standard error.
@@ -253,6 +253,10 @@ impl Moving<'_> {
             let held_up = match round {
                 Ok(round) => round.held_up,
                 Err(_) if is_set(self.stop) => return Ok(()),
+                // Somebody has to decide something first, such as to put this host into use again.
+                Err(error) if self.args.until_idle && error.exit() == Exit::Refused => {
+                    return Err(error);
+                }
                 Err(error) => {
                     self.retry(&error, &mut pause, &mut said);
                     continue;

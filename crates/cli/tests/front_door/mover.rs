@@ -67,3 +67,17 @@ fn hosts_and_drives_are_taken_out_of_use_by_names_that_somebody_has() {
     desk.done("mover drain --archive A --host tape1 --why firmware");
     desk.done("mover resume --archive A --host tape1");
 }
+
+#[test]
+fn a_mover_of_a_host_that_is_out_of_use_does_not_wait_for_ever_if_it_is_to_end_when_idle() {
+    let desk = desk();
+    full_cache(&desk);
+    desk.done("mover drain --archive A --host ada --unseen --why firmware");
+    let ended = desk.run("mover --archive A --host ada --until-idle --quiet");
+    assert_eq!(ended.code, 3, "{}", ended.err);
+    assert!(
+        ended.err.contains("host ada is disabled: firmware"),
+        "{}",
+        ended.err
+    );
+}
