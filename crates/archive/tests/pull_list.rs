@@ -124,9 +124,19 @@ fn what_waits_in_the_queue_makes_the_latest_time_later_and_it_holds_too() {
 
 #[test]
 fn files_that_share_blocks_are_there_one_after_the_other() {
-    let (mut site, files) = site();
-    // Neighbours: most end in the block in which the next one begins, and are read together.
-    let wanted: Vec<_> = files.iter().take(40).collect();
+    let mut site = Site::new(1, 4, Faults::none());
+    // Long beside the headers between them, which no plan counts.
+    let files: Vec<(String, Vec<u8>)> = (0..20u8)
+        .map(|number| (format!("d/{number}"), vec![number; 30_000]))
+        .collect();
+    site.store_these(&files, 1);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    site.empty_cache();
+    site.pool.dismount(0, &mut site.events).expect("home");
+    site.events.clear();
+    // Most end in the block in which the next one begins, and are read together.
+    let wanted: Vec<_> = files.iter().collect();
     let expected = expected(&site, &wanted);
     let to = site.destination("back");
     let requests = site.request(&wanted, &to);
@@ -167,5 +177,5 @@ fn files_that_share_blocks_are_there_one_after_the_other() {
             );
         }
     }
-    assert!(together > 10, "{together} files were read together");
+    assert!(together > 4, "{together} files were read together");
 }
