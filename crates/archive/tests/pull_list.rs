@@ -125,9 +125,9 @@ fn what_waits_in_the_queue_makes_the_latest_time_later_and_it_holds_too() {
 #[test]
 fn files_that_share_blocks_are_there_one_after_the_other() {
     let mut site = Site::new(1, 4, Faults::none());
-    // Long beside the headers between them, which no plan counts.
-    let files: Vec<(String, Vec<u8>)> = (0..20u8)
-        .map(|number| (format!("d/{number}"), vec![number; 30_000]))
+    // 50 KB each: long beside the headers between them, which no plan counts.
+    let files: Vec<(String, Vec<u8>)> = (0..12)
+        .map(|number| (format!("d/{number}"), site::contents(3, 10 * number + 1)))
         .collect();
     site.store_these(&files, 1);
     site.mover(|mover| mover.migrate(i64::MAX))
@@ -177,5 +177,5 @@ fn files_that_share_blocks_are_there_one_after_the_other() {
             );
         }
     }
-    assert!(together > 4, "{together} files were read together");
+    assert!(together > 3, "{together} files were read together");
 }
