@@ -21,6 +21,9 @@ use tapewise_sim::mounts::{Owner, Reason};
 /// differs as the profile's report says.
 const SPREAD: f64 = 0.2;
 
+/// By how much it may be off at least: about as much as one locate.
+const LEAST_SPREAD: Micros = Micros(10_000_000);
+
 /// A cartridge that is to be mounted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pull {
@@ -125,11 +128,10 @@ pub fn pull_list(
 
 /// The soonest and the latest of two predicted times.
 pub(crate) fn range(one: Micros, other: Micros) -> (Micros, Micros) {
-    let times = |at: Micros, share: f64| Micros((at.0 as f64 * share) as i64);
-    (
-        times(one.min(other), 1.0 - SPREAD),
-        times(one.max(other), 1.0 + SPREAD),
-    )
+    let spread = |at: Micros| Micros((at.0 as f64 * SPREAD) as i64).max(LEAST_SPREAD);
+    let (first, last) = (one.min(other), one.max(other));
+    let soonest = (first - spread(first)).max(Micros::ZERO);
+    (soonest, last + spread(last))
 }
 
 /// The request that a file stands for while nobody has asked: none of the queue's.
