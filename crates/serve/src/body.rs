@@ -24,9 +24,12 @@ fn value(body: &[u8]) -> Result<Value, String> {
     if body.trim_ascii().is_empty() {
         return Err("The body is empty".to_owned());
     }
-    serde_json::from_slice(body).map_err(|error| match error.is_eof() {
-        true => "The body is no JSON: it ends too early".to_owned(),
-        false => format!("The body is no JSON: {error}"),
+    serde_json::from_slice(body).map_err(|error| {
+        if error.is_eof() {
+            "The body is no JSON: it ends too early".to_owned()
+        } else {
+            format!("The body is no JSON: {error}")
+        }
     })
 }
 
