@@ -271,8 +271,8 @@ impl<'a> Shift<'a> {
             || self.stop.load(Ordering::Relaxed)
     }
 
-    /// Takes a volume for this drive. `is_last` says that no other drive looks for work any more.
-    fn take(&self, floor: &mut Floor, index: usize, bay: &Bay, is_last: bool) -> Option<String> {
+    /// Takes a volume for this drive, unless another one that looks for work is better placed.
+    fn take(&self, floor: &mut Floor, index: usize, bay: &Bay) -> Option<String> {
         let leaves = Cell::new(false);
         let fits = |volume: &str| {
             let serves = || match lock(self.desk).home_of(volume, self.by_hand) {
@@ -284,7 +284,7 @@ impl<'a> Shift<'a> {
             };
             match floor.fit(index, volume, serves) {
                 Fit::Fetch if bay.is_left => Fit::Not,
-                Fit::Fetch if !is_last && floor.is_left_to_another(index, volume) => {
+                Fit::Fetch if floor.is_left_to_another(index, volume) => {
                     leaves.set(true);
                     Fit::Not
                 }
@@ -304,7 +304,7 @@ impl<'a> Shift<'a> {
         while !self.is_over_for(bay) {
             self.work.prepare();
             let mut floor = self.floor();
-            let taken = self.take(&mut floor, index, bay, false);
+            let taken = self.take(&mut floor, index, bay);
             if taken.is_some() {
                 return taken;
             }
@@ -314,12 +314,9 @@ impl<'a> Shift<'a> {
                 self.go_home(index, bay, log);
                 continue;
             }
-            if floor.is_over() {
-                let taken = self.take(&mut floor, index, bay, true);
-                if taken.is_none() {
-                    floor.leave(index);
-                }
-                return taken;
+            if floor.is_over() && !floor.has_left(index) {
+                floor.leave(index);
+                return None;
             }
             if let Some(after) = self.looks {
                 drop(floor);
@@ -370,8 +367,10 @@ impl<'a> Shift<'a> {
                 Some(random) => random.shuffle(&mut turns),
                 None => turns.sort_by_key(|turn| (turn.busy, turn.index)),
             }
-            let next = self.next_turn(&mut turns, false);
-            let Some((step, place)) = next.or_else(|| self.next_turn(&mut turns, true)) else {
+            let Some((step, place)) = self.next_turn(&mut turns) else {
+                if self.floor().have_left() {
+                    continue;
+                }
                 return;
             };
             let turn = &mut turns[place];
@@ -381,9 +380,8 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// The first turn in which there is something to do, and what. `is_last` says that no drive takes what another one
-    /// leaves to it.
-    fn next_turn(&self, turns: &mut [Turn<'_>], is_last: bool) -> Option<(Step, usize)> {
+    /// The first turn in which there is something to do, and what.
+    fn next_turn(&self, turns: &mut [Turn<'_>]) -> Option<(Step, usize)> {
         turns.iter_mut().enumerate().find_map(|(place, turn)| {
             let step = match turn.next.take() {
                 Some(step) => step,
@@ -393,7 +391,7 @@ impl<'a> Shift<'a> {
                 }
                 None => {
                     self.work.prepare();
-                    let taken = self.take(&mut self.floor(), turn.index, turn.bay, is_last);
+                    let taken = self.take(&mut self.floor(), turn.index, turn.bay);
                     Step::MakeRoom(taken?)
                 }
             };
@@ -572,7 +570,7 @@ mod tests {
         let shift = Shift::new(&pool.bays, &pool.desk, &FirstVolume, &stop);
         let second = 1 - first;
         let mut floor = shift.floor();
-        let take = |floor: &mut Floor| shift.take(floor, second, &pool.bays[second], false);
+        let take = |floor: &mut Floor| shift.take(floor, second, &pool.bays[second]);
         // The first drive has taken another volume, and holds this one still.
         floor.begin(first, "TW0002");
         assert_eq!(take(&mut floor), None);

@@ -191,6 +191,16 @@ impl Floor {
         *has_left = if leaves { *has_left + 1 } else { 0 };
     }
 
+    /// Whether a drive leaves a volume to another one that looks for work.
+    pub fn has_left(&self, index: usize) -> bool {
+        self.drives[index].has_left > 0
+    }
+
+    /// Whether any drive does.
+    pub fn have_left(&self) -> bool {
+        (0..self.drives.len()).any(|index| self.has_left(index))
+    }
+
     /// A drive has taken a volume.
     pub fn begin(&mut self, index: usize, volume: &str) {
         self.running.insert(volume.to_owned());
@@ -248,7 +258,8 @@ impl Floor {
 
     /// A drive takes nothing any more.
     pub fn leave(&mut self, index: usize) {
-        self.drives[index].at = At::Gone;
+        let drive = &mut self.drives[index];
+        (drive.at, drive.has_left) = (At::Gone, 0);
     }
 
     /// A drive is not worked on. Only the library knows what becomes of what is in it.
