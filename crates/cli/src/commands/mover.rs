@@ -354,7 +354,7 @@ impl Moving<'_> {
         let quiet = self.args.quiet;
         let tell = |recalled: &Recalled| self.watch.did(recalled);
         let work = |mover: &mut mover::Mover<'_>| {
-            let recalled = mover.recall_telling(&tell)?;
+            let recalled = mover.recall_and_empty(&tell)?;
             let migrated = if is_migrating {
                 mover.migrate(i64::MAX)
             } else {

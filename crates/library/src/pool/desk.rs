@@ -5,7 +5,7 @@ use super::error::PoolError;
 use super::library::Library;
 use super::listener::{Listener, Said};
 use super::person::Person;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_formats::event::Action;
 use tapewise_run::Log;
@@ -76,6 +76,17 @@ impl Desk {
             None if by_hand => Ok(None),
             None => Err(self.not_there(volume)),
         }
+    }
+
+    /// The libraries of all volumes that are in slots.
+    pub fn homes(&self) -> HashMap<String, usize> {
+        let libraries = self.libraries.iter().enumerate();
+        let homes = libraries.flat_map(|(number, library)| {
+            let places = library.places();
+            let slots = places.filter(|(_, at)| library.kind(*at) != Some(ElementKind::Drive));
+            slots.map(move |(label, _)| (label.to_owned(), number))
+        });
+        homes.collect()
     }
 
     /// The error of a volume that is in no library.
