@@ -15,6 +15,7 @@ use tapewise_archive::catalogue::{Files, NewRecall, Requests, Terms};
 fn of_log(log: &Path, skip: usize) -> BTreeMap<String, f64> {
     let text = std::fs::read_to_string(log).expect("an event log");
     let mut sums: BTreeMap<String, f64> = BTreeMap::new();
+    let mut loaded: BTreeMap<String, String> = BTreeMap::new();
     for line in text.lines().skip(skip) {
         let event: Value = serde_json::from_str(line).expect("JSON");
         let Some(action) = event["action"].as_str() else {
@@ -55,8 +56,19 @@ fn of_log(log: &Path, skip: usize) -> BTreeMap<String, f64> {
                 seconds(&event["plan"]["bound_us"]),
             );
         }
-        if action == "mount" {
-            add("drive_loads", "", 1.0);
+        let cartridge = event["cartridge"].as_str().unwrap_or_default();
+        let is_in = loaded.get(drive).is_some_and(|in_it| in_it == cartridge);
+        match action {
+            // More is read of the cartridge that is loaded.
+            "mount" if is_in => {}
+            "mount" => {
+                add("drive_loads", "", 1.0);
+                loaded.insert(drive.to_owned(), cartridge.to_owned());
+            }
+            "fetch" | "unmount" | "return" => {
+                loaded.remove(drive);
+            }
+            _ => {}
         }
     }
     sums
@@ -161,14 +173,21 @@ fn a_mover_tells_prometheus_what_its_drives_did_and_programs_what_it_said() {
         has_delivered = message.starts_with("delivered");
         said.push(line);
     }
-    let mounted = said
-        .iter()
-        .find(|line| line["volume"].is_string())
-        .expect("a mount");
+    let begins = |words: &str| {
+        let message = |line: &&Value| {
+            line["message"]
+                .as_str()
+                .is_some_and(|said| said.starts_with(words))
+        };
+        said.iter().find(message).expect(words)
+    };
+    let mounted = begins("mount of ");
     assert!(
         mounted["epoch"].is_u64() && mounted["drive"].is_string(),
         "{mounted}"
     );
+    let robot = begins("the robot takes ");
+    assert_eq!(robot["volume"], mounted["volume"], "{robot}");
     let message = said[0]["message"].as_str().expect("words");
     let (_, address) = message.split_once("http://").expect("an address");
     let address = address.trim_end_matches("/metrics");

@@ -10,8 +10,10 @@
 
 mod floor;
 mod idle;
+mod task;
 
 pub use floor::Fit;
+pub use task::{Admission, Trouble, Work, WorkError};
 
 use super::bay::{Bay, Holds, Site, State};
 use super::desk::{Desk, lock};
@@ -25,9 +27,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tapewise_formats::event::Event;
 use tapewise_model::Random;
-use tapewise_run::{Log, RunError};
-use tapewise_scsi::TapeDrive;
-use tapewise_sim::mounts::FreeDrive;
+use tapewise_run::Log;
 
 /// How the drives' work is spread over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,41 +47,6 @@ pub enum Pace {
 
 /// The stream of a seed that the order of turns is drawn from.
 const TURNS: u64 = 0;
-
-/// Why the work on a volume was not done.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkError {
-    /// The volume could not be mounted.
-    #[error(transparent)]
-    Pool(#[from] PoolError),
-    /// It was mounted, and then the work ended.
-    #[error(transparent)]
-    Run(#[from] RunError),
-}
-
-/// How the work on a mounted volume ended before its end.
-#[derive(Debug)]
-pub enum Trouble {
-    /// Drive, path or cartridge, or whoever takes what is read.
-    Run(RunError),
-    /// The cartridge is another one, and this is what its label says: a person who put it in is asked
-    /// again.
-    Another(String),
-    /// What was read is doubtful: another drive is to read it too. The volume is given back, and put back
-    /// to what waits; without another drive it stays there.
-    Elsewhere,
-}
-
-/// Whether a drive may work on a volume that was taken for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Admission {
-    /// It may.
-    Go,
-    /// Not on this volume: somebody else was quicker.
-    NotNow,
-    /// Nor on any other, and why: the drive is set aside.
-    Leave(String),
-}
 
 /// What a drive does next with a volume that it has taken.
 enum Step {
@@ -110,74 +75,6 @@ enum Ended {
     Done,
     Elsewhere,
     NotNow,
-}
-
-impl From<RunError> for Trouble {
-    fn from(error: RunError) -> Trouble {
-        Trouble::Run(error)
-    }
-}
-
-/// What the drives of a pool work off.
-pub trait Work: Sync {
-    /// Does what needs no drive, before a volume is looked for. Several may call it at once.
-    fn prepare(&self) {}
-
-    /// The volume for a drive that is free, which is worked on from then on; nothing when no volume
-    /// that waits fits. One at a time is asked.
-    fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String>;
-
-    /// Whether the drive may have the volume, before anything moves.
-    ///
-    /// # Errors
-    /// Those of the drive.
-    fn admit(&self, volume: &str, drive: &mut TapeDrive) -> Result<Admission, RunError> {
-        let _ = (volume, drive);
-        Ok(Admission::Go)
-    }
-
-    /// Does what is to be done with a mounted volume.
-    ///
-    /// # Errors
-    /// [`Trouble`]: where the drive is to blame it is put back, otherwise given up.
-    fn carry_out(
-        &self,
-        volume: &str,
-        drive: &mut TapeDrive,
-        log: &mut dyn Log,
-    ) -> Result<(), Trouble>;
-
-    /// Whether the cartridge in a drive goes home before anybody needs the drive. Nobody asks for it, and drives work;
-    /// `free` are those that do not, `soon_empty` so many are on their way to be empty.
-    fn goes_home(&self, drive: usize, free: &[FreeDrive], soon_empty: usize) -> bool {
-        let _ = (drive, free, soon_empty);
-        false
-    }
-
-    /// Whether all cartridges go home when nothing is left to do. Drives that are empty look for work meanwhile.
-    fn ends_empty(&self) -> bool {
-        false
-    }
-
-    /// A drive has given its cartridge back before another one takes its place; whether it may go on.
-    ///
-    /// # Errors
-    /// Those of the drive.
-    fn emptied(&self, drive: &mut TapeDrive) -> Result<Admission, RunError> {
-        let _ = drive;
-        Ok(Admission::Go)
-    }
-
-    /// A drive is done with a volume that it carried out.
-    fn done(&self, volume: &str) {
-        let _ = volume;
-    }
-
-    /// A drive failed at a volume: it waits again, for another drive.
-    fn put_back(&self, volume: &str);
-
-    /// The volume cannot be worked on, and is not to be taken again.
-    fn give_up(&self, volume: &str, error: WorkError);
 }
 
 /// The work of one call.
@@ -411,7 +308,10 @@ impl<'a> Shift<'a> {
                     self.floor().gave_back(index);
                     return Some(Step::Work(volume));
                 }
-                Err(error) => (volume, Err(self.not_mounted(bay, error, log))),
+                Err(error) => {
+                    let error = self.not_mounted(&volume, bay, error, log);
+                    (volume, Err(error))
+                }
             },
             Step::Work(volume) => match self.load_and_do(bay, &volume, log) {
                 Ok(None) => return Some(Step::Bring(volume)),
@@ -466,7 +366,7 @@ impl<'a> Shift<'a> {
         }
         match make_room(bay, volume, log) {
             Ok(()) => Ok(Ended::Done),
-            Err(error) => Err(self.not_mounted(bay, error, log)),
+            Err(error) => Err(self.not_mounted(volume, bay, error, log)),
         }
     }
 
@@ -478,7 +378,7 @@ impl<'a> Shift<'a> {
         log: &mut dyn Log,
     ) -> Result<Option<Ended>, WorkError> {
         if let Err(error) = load(bay, volume, log) {
-            return Err(self.not_mounted(bay, error, log));
+            return Err(self.not_mounted(volume, bay, error, log));
         }
         let mut stamp = bay.stamp(log);
         match self.work.carry_out(volume, &mut bay.drive, &mut stamp) {
@@ -511,8 +411,14 @@ impl<'a> Shift<'a> {
     }
 
     /// A volume could not be mounted. If drive or cartridge is to blame, what is in the drive goes home.
-    fn not_mounted(&self, bay: &mut Bay, error: PoolError, log: &mut dyn Log) -> WorkError {
-        lock(self.desk).say(&error.to_string());
+    fn not_mounted(
+        &self,
+        volume: &str,
+        bay: &mut Bay,
+        error: PoolError,
+        log: &mut dyn Log,
+    ) -> WorkError {
+        lock(self.desk).say_of(volume, &error.to_string());
         let is_cartridges = matches!(error, PoolError::Unusable { .. });
         if is_cartridges || matches!(bay.state, State::Aside { .. }) {
             give_back(bay, self.desk, log);
@@ -535,6 +441,7 @@ impl Log for Shared<'_, '_> {
 mod tests {
     use super::*;
     use crate::testing::{drive, library, robot};
+    use tapewise_scsi::TapeDrive;
 
     /// A pool of two drives and four volumes.
     fn pool() -> Pool {
