@@ -181,6 +181,8 @@ impl Mover<'_> {
         }
         match left? {
             None => Ok(done),
+            // It came when the drives had just ended: a service calls again.
+            Some(_) if ends_empty && done.mounts > 0 => Ok(done),
             Some(label) if self.stop.load(Ordering::Relaxed) => Err(MoveError::Run {
                 label,
                 source: RunError::Interrupted,

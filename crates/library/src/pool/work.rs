@@ -201,6 +201,9 @@ impl<'a> Shift<'a> {
         while !self.is_over_for(bay) {
             self.work.prepare();
             let mut floor = self.floor();
+            if floor.is_closed() {
+                break;
+            }
             let taken = self.take(&mut floor, index, bay);
             if taken.is_some() {
                 return taken;
@@ -211,7 +214,11 @@ impl<'a> Shift<'a> {
                 self.go_home(index, bay, log);
                 continue;
             }
-            if floor.is_over() && !floor.has_left(index) {
+            if floor.is_over() && !floor.have_left() {
+                // Else one that is left would have all that comes to itself.
+                if self.work.ends_empty() {
+                    floor.close();
+                }
                 floor.leave(index);
                 return None;
             }

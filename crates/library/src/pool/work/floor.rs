@@ -28,6 +28,8 @@ pub(super) struct Floor {
     failed: HashMap<String, Vec<usize>>,
     /// The libraries of volumes that were in slots, or in these drives, when the work began.
     homes: HashMap<String, usize>,
+    /// No drive takes anything any more.
+    is_closed: bool,
 }
 
 /// One drive.
@@ -98,6 +100,7 @@ impl Floor {
             running: HashSet::new(),
             failed: HashMap::new(),
             homes,
+            is_closed: false,
         }
     }
 
@@ -254,6 +257,15 @@ impl Floor {
                 (bay.volume().map(str::to_owned), At::Free(free_since(bay)))
             }
         };
+    }
+
+    /// No drive takes anything any more: what comes now is for the next call.
+    pub fn close(&mut self) {
+        self.is_closed = true;
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.is_closed
     }
 
     /// A drive takes nothing any more.
