@@ -129,7 +129,9 @@ class Judge:
         self.tell("page: nothing waits", "yes", "0 in the queue, 0 claimed by drives" in page)
 
     def site(self, site: Site, ended: dict[str, int | None], log: Log) -> None:
-        self.tell(f"drive {BROKEN_DRIVE} broke down: actions that failed", log.errors[BROKEN_DRIVE], log.errors[BROKEN_DRIVE] > 0)
+        # It may break down between two actions: then none has failed.
+        self.tell(f"drive {BROKEN_DRIVE} broke down, and was set aside", "yes" if site.broke_down() else "no", site.broke_down())
+        self.tell("  its actions that failed", log.errors[BROKEN_DRIVE])
         for host, code in ended.items():
             self.tell(f"mover {host} at the end", "works, and stops when asked" if code == 0 else f"exit code {code}", code == 0)
         check = site.run("catalog", "check", "--archive", "A").splitlines()[0]

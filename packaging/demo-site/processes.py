@@ -83,6 +83,11 @@ class Site:
     def log_of(self, host: str) -> str:
         return (self.root / f"mover-{host}.log").read_text()
 
+    def broke_down(self) -> bool:
+        """Whether a mover has set the drive aside that is to break down."""
+        lines = [line for host in self.movers for line in self.log_of(host).splitlines()]
+        return any(BROKEN_DRIVE in line and "set aside" in line for line in lines)
+
     def keep(self, directory: Path) -> None:
         """Keeps what the processes said, and the event log, for whoever looks for what went wrong."""
         directory.mkdir(parents=True, exist_ok=True)

@@ -77,16 +77,13 @@ class Troubles(threading.Thread):
 
     def set_the_broken_drive_aside(self) -> None:
         for _ in range(200):
-            if any(BROKEN_DRIVE in line and "set aside" in line for line in self.lines()):
+            if self.site.broke_down():
                 break
             time.sleep(0.1)
         else:
             return
         self.site.run("mover", "drain", "--archive", "A", "--drive", BROKEN_DRIVE, "--why", "it broke down")
         self.say(f"drive {BROKEN_DRIVE} broke down, and is taken out of use")
-
-    def lines(self) -> list[str]:
-        return [line for host in self.site.movers for line in self.site.log_of(host).splitlines()]
 
     def drain_a_host(self) -> None:
         self.site.run("mover", "drain", "--archive", "A", "--host", "cyd", "--why", "new firmware")

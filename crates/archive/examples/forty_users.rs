@@ -8,6 +8,8 @@
 
 #[path = "emulated/mod.rs"]
 mod emulated;
+#[path = "emulated/twin.rs"]
+mod twin;
 
 use emulated::{Archive, Shape, pool, stored};
 use std::error::Error;
@@ -20,19 +22,14 @@ use tapewise_archive::catalogue::{
 };
 use tapewise_archive::mover::Settings;
 use tapewise_emulator::{Clock, Library, LibrarySpec};
-use tapewise_fit::log::Records;
-use tapewise_fit::{FitOptions, fit_records, fitted_profile};
 use tapewise_formats::asked_csv::Asked;
-use tapewise_formats::event::{Action, Event, Spot};
-use tapewise_formats::event_log::{EventLog, EventWriter, Header, Session};
+use tapewise_formats::event::{Action, Event};
 use tapewise_library::pool::Pace;
-use tapewise_model::{Geometry, Profile, Random, profile};
-use tapewise_sim::Scenario;
+use tapewise_model::{Profile, Random, profile};
 use tapewise_sim::library::Site;
 use tapewise_sim::mounts::MountPolicy;
-use tapewise_sim::scenario::Dismount;
 use tapewise_sim::statistics::Interval;
-use tapewise_sim::twin::{Log, Twin};
+use twin::Tape;
 
 const DRIVES: u16 = 8;
 const CARTRIDGES: u16 = 40;
@@ -84,16 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn fitted() -> Result<Profile, Box<dyn Error>> {
     let base = profile::find("lto8")?;
     let (_, events) = read_by_drives(FITTED_TO, MountPolicy::Oldest, &base)?;
-    let mut text = Vec::new();
-    let mut writer = EventWriter::new(&mut text, &Header::new("forty_users"))?;
-    for event in &events {
-        writer.write(event)?;
-    }
-    let mut records = Records::default();
-    let read = records.read("events.jsonl", &text[..], None);
-    read.map_err(|(_, error)| error)?;
-    let found = fit_records(records, &base, FitOptions::default())?;
-    Ok(fitted_profile(&base, &found, "fitted"))
+    twin::fitted(&events, &base)
 }
 
 /// The mean response of the same requests in a simulation with the times of these events.
@@ -106,22 +94,8 @@ fn simulated(
     // The archive reads all that waits for a cartridge in one order. The simulation reads first what those wait for who
     // go first by their shares, so it is told of one user.
     let asked = asked.into_iter().map(|one| Asked { owner: None, ..one });
-    let asked = Log::Asked(asked.collect());
-    // Searches are the model's; robots, loads and unloads are as they were measured.
-    let mut header = Header::new("forty_users");
-    header.profile = Some(drive.name.clone());
-    let log = EventLog {
-        sessions: vec![Session {
-            header: Some(header),
-            events,
-        }],
-        ..EventLog::default()
-    };
-    let twin = Twin::new(&[asked, Log::Events(log)])?;
-    let mut scenario = Scenario::from_toml(&twin.text.replace("\"sort\"", "\"best\""))?;
+    let mut scenario = twin::twin(asked.collect(), events, drive)?;
     scenario.policy.mount = policy;
-    // The archive chooses before it unloads. As its drives were always needed at once, their log does not tell.
-    scenario.policy.dismount = Dismount::WhenNeeded;
     let site = Site::new(&scenario, |_| Ok(drive.clone()))?;
     let mut responses_s = Vec::new();
     for draw in 0..DRAWS {
@@ -209,14 +183,6 @@ fn ask(
     Ok(asked)
 }
 
-/// How far along the tape a place is, in wraps.
-fn wraps(geometry: &Geometry, spot: &Option<Spot>) -> Option<f64> {
-    let spot = spot.as_ref()?;
-    let (wrap, lpos) = (spot.wrap?, spot.lpos?);
-    let along = geometry.along(wrap, lpos) as f64 / f64::from(geometry.wrap_lpos());
-    Some(f64::from(wrap) + along)
-}
-
 /// When each file was read, how much tape that was and where it lies, by the events of the drives; and the events with
 /// bytes of tape instead of the host's.
 fn answered(
@@ -225,18 +191,8 @@ fn answered(
     mut events: Vec<Event>,
     began_s: f64,
 ) -> Result<(Vec<Asked>, Vec<Event>), Box<dyn Error>> {
-    let drive = profile::find("lto8")?;
-    let geometry = drive.geometry()?;
-    let wrap_gb = drive.cartridge.wrap_gb.as_ref().ok_or("no wrap_gb")?.value;
-    let of_reads = || events.iter().filter(|event| event.action == Action::Read);
-    let read_wraps = of_reads()
-        .filter_map(|event| Some(wraps(&geometry, &event.to)? - wraps(&geometry, &event.from)?));
-    let blocks: u64 = of_reads().map(|event| event.blocks).sum();
-    let block_wraps = read_wraps.sum::<f64>() / blocks as f64;
-    let block_bytes = block_wraps * wrap_gb * 1e9;
-    for event in &mut events {
-        event.bytes = (event.blocks as f64 * block_bytes) as u64;
-    }
+    let tape = Tape::of(&events, &profile::find("lto8")?)?;
+    tape.weigh(&mut events);
     let one = |(number, (user, file)): (usize, (String, FileId))| {
         let copy = catalogue.file(file)?.copies.remove(0);
         let (volume, segment) = copy.segments[0];
@@ -254,18 +210,19 @@ fn answered(
             .find(has_it)
             .ok_or("a file that no event has read")?;
         let first = read.from.and_then(|spot| spot.block).ok_or("no block")?;
-        let before = segment.first_block.saturating_sub(first) as f64 * block_wraps;
-        let place = wraps(&geometry, &read.from).ok_or("no place")? + before;
+        let before = segment.first_block.saturating_sub(first) as f64 * tape.block_wraps;
+        let place = tape.wraps(&read.from).ok_or("no place")? + before;
         // Whole blocks are read.
-        let size = (segment.last_block - segment.first_block + 1) as f64 * block_bytes;
+        let size = (segment.last_block - segment.first_block + 1) as f64 * tape.block_bytes;
         Ok(Asked {
             arrived_s: number as f64 * 1e-6,
             cartridge: label,
             response_s: Some((read.at_us + read.took_us).as_secs_f64() - began_s),
             size_mb: Some(size / 1e6),
-            place: Some(place / f64::from(geometry.wraps)),
+            place: Some(tape.share(place)),
             priority: 0,
             owner: Some(user),
+            activity: None,
             drive: None,
             library: None,
         })

@@ -2,13 +2,17 @@
 //! the thirty wait as without that user? On emulated drives, by the program that `serve` and `mover` run, and in the
 //! simulation of the same requests. `make greedy-user` prints the figures of docs/method/next-mount.md.
 //!
-//! First comes the simulation, then the emulated drives. Their time passes only while all threads wait, so however busy
-//! the machine is, their times are the same.
+//! First comes a simulation with the profile of the drives. Then come the emulated drives. Their time passes only while
+//! all threads wait, so however busy the machine is, their times are the same. Beside each of their figures stands that of
+//! their twin: a simulation of the same requests with the times that the drives took, and with searches by a model that is
+//! fitted to the log of another run.
 //!
 //! `cargo run --release -p tapewise-archive --example greedy_user -- [SEEDS [PART_OF_A_POLICY]]`
 
 #[path = "emulated/mod.rs"]
 mod emulated;
+#[path = "emulated/twin.rs"]
+mod twin;
 
 use emulated::{Archive, Shape, pool, stored};
 use std::error::Error;
@@ -18,16 +22,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tapewise_archive::catalogue::{
-    Files, MostOpen, NewStage, Requests, SqliteCatalogue, Stages, WantedFile,
+    Files, MostOpen, NewStage, Requests, SqliteCatalogue, Stages, Volumes, WantedFile,
 };
 use tapewise_archive::mover::Settings;
+use tapewise_archive::record::Segment;
 use tapewise_emulator::{Clock, Library, LibrarySpec};
+use tapewise_formats::asked_csv::Asked;
+use tapewise_formats::event::Event;
 use tapewise_library::pool::Pace;
-use tapewise_model::{Micros, Random, profile};
+use tapewise_model::{Micros, Profile, Random, profile};
 use tapewise_sim::Scenario;
 use tapewise_sim::library::Site;
 use tapewise_sim::mounts::MountSettings;
 use tapewise_sim::scenario::{Arrivals, Listed};
+use twin::Tape;
 
 const DRIVES: u16 = 8;
 const CARTRIDGES: u16 = 60;
@@ -42,8 +50,13 @@ const GAP_S: f64 = 50.0;
 /// Bytes of tape for each stored byte: files of 15 kB are files of 3 GB there.
 const SCALE: u64 = 200_000;
 const FILE_BYTES: usize = 15_000;
+const BLOCK_BYTES: u64 = 8192;
 /// How often a drive without work looks for some.
 const LOOKS: Duration = Duration::from_secs(5);
+
+/// The drives' model is fitted to what a run reads of this many files, which are drawn by a seed of their own.
+const FITTED: usize = 600;
+const FITTED_TO: u64 = 1_000;
 
 const GREEDY: &str = "greedy";
 
@@ -67,16 +80,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     let part = std::env::args().nth(2).unwrap_or_default();
     let policies = POLICIES.iter().filter(|(words, _)| words.contains(&part));
     // The simulation takes seconds, the emulated drives minutes.
-    for answers in [Filled::simulated, Filled::of_each] {
-        println!("| policy | seed | alone, s | beside, s | worst | within twice |");
-        println!("|---|--:|--:|--:|--:|--:|");
+    for emulates in [false, true] {
+        let by = if emulates { " drives and twin |" } else { "" };
+        println!("| policy | seed |{by} alone, s | beside, s | worst | within twice |");
+        println!(
+            "|---|--:|{}--:|--:|--:|--:|",
+            if emulates { "---|" } else { "" }
+        );
         for seed in 1..=seeds {
             let archive = Filled::new(seed)?;
             for (words, policy) in policies.clone() {
                 let policy = MountSettings::from_toml(policy)?;
-                let alone = answers(&archive, &policy, &asked(seed, false))?;
-                let beside = answers(&archive, &policy, &asked(seed, true))?;
-                println!("| {words} | {seed} | {} |", Compared::of(&alone, &beside));
+                let asks = [false, true].map(|is_greedy_there| asked(seed, is_greedy_there));
+                if emulates {
+                    let [alone, beside] = asks.each_ref().map(|asks| archive.both(&policy, asks));
+                    let ([alone, alone_twin], [beside, beside_twin]) = (alone?, beside?);
+                    let of_drives = Compared::of(&alone, &beside);
+                    let of_twin = Compared::of(&alone_twin, &beside_twin);
+                    println!("| {words} | {seed} | drives | {of_drives} |");
+                    println!("| {words} | {seed} | twin | {of_twin} |");
+                } else {
+                    let [alone, beside] = asks.map(|asks| archive.simulated(&policy, &asks));
+                    println!("| {words} | {seed} | {} |", Compared::of(&alone?, &beside?));
+                }
             }
         }
         println!();
@@ -165,8 +191,10 @@ fn user(number: u64) -> String {
 /// An archive whose files are on tape.
 struct Filled {
     directory: tempfile::TempDir,
-    /// Cartridge and place on it, as a share of its length, of each file.
-    places: Vec<(u32, f64)>,
+    /// Label and segment of each file.
+    places: Vec<(String, Segment)>,
+    /// The drives as the log of another run tells.
+    drive: Profile,
 }
 
 impl Filled {
@@ -181,7 +209,9 @@ impl Filled {
         std::fs::create_dir(&full)?;
         let library = Library::create(&full.join("library"), &spec, Clock::virtual_time())?;
         let pool = pool(&library.apart(), DRIVES, Pace::Turns)?;
-        let mut archive = Archive::open(&full, pool, settings(&MountSettings::default())?)?;
+        let base = profile::find("lto8")?;
+        let settings = settings(&MountSettings::default(), &base);
+        let mut archive = Archive::open(&full, pool, settings)?;
         let shape = Shape {
             files: FILES,
             bytes: FILE_BYTES,
@@ -190,35 +220,76 @@ impl Filled {
         archive.migrate()?;
         let place = |id| {
             let copy = archive.catalogue.file(id)?.copies.remove(0);
-            let (volume, segment) = copy.segments[0];
-            let tape_bytes = (segment.first_block * 8192 * SCALE) as f64;
-            Ok::<_, Box<dyn Error>>((volume.0 as u32 - 1, tape_bytes / 12e12))
+            let (volume, segment) = copy.segments.into_iter().next().ok_or("no segment")?;
+            let label = archive.catalogue.volume(volume)?.label;
+            Ok::<_, Box<dyn Error>>((label, segment))
         };
         let places = ids.into_iter().map(place).collect::<Result<_, _>>()?;
-        Ok(Filled { directory, places })
+        let mut filled = Filled {
+            directory,
+            places,
+            drive: base,
+        };
+        filled.drive = twin::fitted(&filled.read_at_once(seed)?, &filled.drive)?;
+        Ok(filled)
     }
 
-    /// The mean response of each of the thirty, in seconds, as the drives answer.
-    fn of_each(&self, policy: &MountSettings, asks: &[Ask]) -> Result<Vec<f64>, Box<dyn Error>> {
+    /// What drives do that read many files which are all asked for at once.
+    fn read_at_once(&self, seed: u64) -> Result<Vec<Event>, Box<dyn Error>> {
+        let run = self.copied()?;
+        let library = Library::open(&run.path().join("library"), Clock::virtual_time())?;
+        let pool = pool(&library.apart(), DRIVES, Pace::Turns)?;
+        let settings = settings(&MountSettings::default(), &self.drive);
+        let mut archive = Archive::open(run.path(), pool, settings)?;
+        for (number, ask) in asked(seed + FITTED_TO, true)
+            .iter()
+            .take(FITTED)
+            .enumerate()
+        {
+            begin(&archive.catalogue, number, ask, 10)?;
+        }
+        archive.mover(&AtomicBool::new(false), &|| 11).recall()?;
+        Ok(archive.events)
+    }
+
+    /// A copy of the archive.
+    fn copied(&self) -> Result<tempfile::TempDir, Box<dyn Error>> {
         let run = tempfile::tempdir_in(self.directory.path())?;
         copy(&self.directory.path().join("full"), run.path())?;
+        Ok(run)
+    }
+
+    /// The mean response of each of the thirty, in seconds: as the drives answer, and as their twin does.
+    fn both(&self, policy: &MountSettings, asks: &[Ask]) -> Result<[Vec<f64>; 2], Box<dyn Error>> {
+        let (answered, events) = self.read(policy, asks)?;
+        Ok([answered, self.of_twin(policy, asks, events)?])
+    }
+
+    /// The mean response of each of the thirty, and what the drives do for it.
+    fn read(
+        &self,
+        policy: &MountSettings,
+        asks: &[Ask],
+    ) -> Result<(Vec<f64>, Vec<Event>), Box<dyn Error>> {
+        let run = self.copied()?;
         let clock = Clock::common_time();
         let library = Library::open(&run.path().join("library"), clock.clone())?;
         let pool = pool(&library, DRIVES, Pace::Looking(LOOKS))?;
-        let mut archive = Archive::open(run.path(), pool, settings(policy)?)?;
+        let mut archive = Archive::open(run.path(), pool, settings(policy, &self.drive))?;
         let catalogue = Arc::clone(&archive.catalogue);
         let began = clock.now();
         let now_ns = || 10 + (clock.now() - began).0 * 1_000;
         let is_over = AtomicBool::new(false);
         let mut mover = archive.mover(&is_over, &now_ns);
-        std::thread::scope(|scope| {
+        let answered = std::thread::scope(|scope| {
             let asking = scope.spawn(|| {
                 let answered = ask(&catalogue, asks, &clock, began);
                 is_over.store(true, Ordering::Relaxed);
                 answered.map_err(|error| error.to_string())
             });
+            // As a service does.
             while !is_over.load(Ordering::Relaxed) {
-                match mover.recall() {
+                match mover.recall_and_empty(&|_| ()) {
                     Err(error) if !is_over.load(Ordering::Relaxed) => return Err(error.into()),
                     _ => clock.advance(Micros::from_secs_f64(LOOKS.as_secs_f64())),
                 }
@@ -230,18 +301,56 @@ impl Filled {
                 let done_ns = stage.files[0].done_ns.ok_or("a file did not come")?;
                 Ok((done_ns - stage.created_ns) as f64 / 1e9)
             })
-        })
+        });
+        Ok((answered?, archive.events))
     }
 
-    /// The same in a simulation of such a library.
+    /// The same in a simulation with the times of these events.
+    fn of_twin(
+        &self,
+        policy: &MountSettings,
+        asks: &[Ask],
+        mut events: Vec<Event>,
+    ) -> Result<Vec<f64>, Box<dyn Error>> {
+        let tape = Tape::of(&events, &self.drive)?;
+        tape.weigh(&mut events);
+        let one = |(number, ask): (usize, &Ask)| {
+            let (label, segment) = &self.places[ask.file as usize];
+            // Whole blocks are read.
+            let blocks = segment.last_block - segment.first_block + 1;
+            Asked {
+                // What is asked at once comes in its order.
+                arrived_s: ask.at.as_secs_f64() + number as f64 * 1e-6,
+                cartridge: label.clone(),
+                response_s: None,
+                size_mb: Some(blocks as f64 * tape.block_bytes / 1e6),
+                place: Some(tape.place(segment.first_block).clamp(0.0, 1.0)),
+                priority: 0,
+                owner: Some(user(ask.user)),
+                activity: None,
+                drive: None,
+                library: None,
+            }
+        };
+        let asked = asks.iter().enumerate().map(one).collect();
+        let mut scenario = twin::twin(asked, events, &self.drive)?;
+        scenario.set_mounts(policy);
+        mean_of_each(&Site::new(&scenario, |_| Ok(self.drive.clone()))?, asks)
+    }
+
+    /// The mean response of each of the thirty in a simulation of such a library.
     fn simulated(&self, policy: &MountSettings, asks: &[Ask]) -> Result<Vec<f64>, Box<dyn Error>> {
+        let mut labels: Vec<&str> = self.places.iter().map(|(label, _)| &label[..]).collect();
+        labels.sort_unstable();
+        labels.dedup();
         let list = asks.iter().map(|ask| {
-            let (cartridge, place) = self.places[ask.file as usize];
+            let (label, segment) = &self.places[ask.file as usize];
+            let tape_bytes = (segment.first_block * BLOCK_BYTES * SCALE) as f64;
             Listed {
                 at_s: ask.at.as_secs_f64(),
                 library: 0,
-                cartridge,
-                place: place.min(1.0),
+                cartridge: labels.partition_point(|other| other < &&label[..]) as u32,
+                place: (tape_bytes / 12e12).min(1.0),
                 size_mb: (FILE_BYTES as u64 * SCALE) as f64 / 1e6,
                 priority: 0,
                 owner: ask.user as u32,
@@ -267,19 +376,19 @@ impl Filled {
             list: list.collect(),
         };
         scenario.set_mounts(policy);
-        let run = Site::new(&scenario, profile::find)?.run(0)?;
-        let response = |number| {
-            let answers = run.answers.iter();
-            let answer = answers
-                .into_iter()
-                .find(|answer| answer.number == number as u64);
-            Ok(answer
-                .ok_or("a request without an answer")?
-                .response
-                .as_secs_f64())
-        };
-        of_each(asks, response)
+        mean_of_each(&Site::new(&scenario, profile::find)?, asks)
     }
+}
+
+/// The mean response of each of the thirty in a simulation.
+fn mean_of_each(site: &Site, asks: &[Ask]) -> Result<Vec<f64>, Box<dyn Error>> {
+    let run = site.run(0)?;
+    of_each(asks, |number| {
+        let mut answers = run.answers.iter();
+        let answer = answers.find(|answer| answer.number == number as u64);
+        let answer = answer.ok_or("a request without an answer")?;
+        Ok(answer.response.as_secs_f64())
+    })
 }
 
 /// The mean of each of the thirty.
@@ -301,27 +410,10 @@ fn ask(
     clock: &Clock,
     began: Micros,
 ) -> Result<(), Box<dyn Error>> {
-    let most = MostOpen {
-        all: u64::MAX,
-        of_user: u64::MAX,
-    };
     for (number, ask) in asks.iter().enumerate() {
         clock.advance(began + ask.at - clock.now());
-        let path = format!("f/{}", ask.file);
-        let stage = NewStage {
-            id: number.to_string(),
-            user: user(ask.user),
-            repeat_key: None,
-            asked_hash: Vec::new(),
-            files: vec![WantedFile {
-                spelling: format!("/{path}"),
-                paths: Ok(vec![path.into_bytes()]),
-                lifetime_ns: i64::MAX / 4,
-                activity: String::new(),
-            }],
-        };
         let at_ns = 10 + (clock.now() - began).0 * 1_000;
-        catalogue.begin_stage(&stage, most, at_ns)?;
+        begin(catalogue, number, ask, at_ns)?;
     }
     let is_open = |request: &tapewise_archive::catalogue::Request| request.terms.user != GREEDY;
     while catalogue.unanswered()?.iter().any(is_open) {
@@ -330,14 +422,42 @@ fn ask(
     Ok(())
 }
 
-fn settings(policy: &MountSettings) -> Result<Settings, Box<dyn Error>> {
-    let mut settings = Settings::of(profile::find("lto8")?);
-    settings.block_bytes = 8192;
+/// Asks for a file.
+fn begin(
+    catalogue: &SqliteCatalogue,
+    number: usize,
+    ask: &Ask,
+    at_ns: i64,
+) -> Result<(), Box<dyn Error>> {
+    let most = MostOpen {
+        all: u64::MAX,
+        of_user: u64::MAX,
+    };
+    let path = format!("f/{}", ask.file);
+    let stage = NewStage {
+        id: number.to_string(),
+        user: user(ask.user),
+        repeat_key: None,
+        asked_hash: Vec::new(),
+        files: vec![WantedFile {
+            spelling: format!("/{path}"),
+            paths: Ok(vec![path.into_bytes()]),
+            lifetime_ns: i64::MAX / 4,
+            activity: String::new(),
+        }],
+    };
+    catalogue.begin_stage(&stage, most, at_ns)?;
+    Ok(())
+}
+
+fn settings(policy: &MountSettings, drive: &Profile) -> Settings {
+    let mut settings = Settings::of(drive.clone());
+    settings.block_bytes = BLOCK_BYTES as u32;
     settings.segment_bytes = 1 << 20;
     settings.byte_scale = SCALE;
     settings.volume_bytes = Some(FILES / u64::from(CARTRIDGES) * FILE_BYTES as u64);
     settings.mounts = policy.clone();
-    Ok(settings)
+    settings
 }
 
 /// Copies a directory with all that is in it.

@@ -22,6 +22,7 @@
 //! | [`store`] | files come in: summed, on disk, acknowledged |
 //! | [`mover`] | what moves files between cache and tape: migrate, recall, verify, repack |
 
+mod at_work;
 pub mod bucket;
 pub mod cache;
 pub mod catalogue;

@@ -410,10 +410,8 @@ impl Archive {
             tell(Notice::TakenUp(taken_up));
         }
         let done = work(&mut mover);
-        for drive in 0..pool.drives() {
-            if let Err(error) = pool.dismount(drive, log) {
-                tell(Notice::NotDismounted(error));
-            }
+        for error in pool.dismount_all(log) {
+            tell(Notice::NotDismounted(error));
         }
         if let Some(lessee) = lessee {
             lessee.give_back_drives()?;

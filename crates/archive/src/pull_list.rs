@@ -3,6 +3,7 @@
 //!
 //! Where drives have no robot this is the list by which a person pulls cartridges from the shelf.
 
+use crate::at_work::{Reading, readings};
 use crate::catalogue::{
     Catalogue, CatalogueError, CopyState, Entry, FileId, RecallQueue, RequestId, VolumeId,
     VolumeQueue, Waiting,
@@ -20,6 +21,9 @@ use tapewise_sim::mounts::{Owner, Reason};
 /// differs as the profile's report says.
 const SPREAD: f64 = 0.2;
 
+/// By how much it may be off at least: about as much as one locate.
+const LEAST_SPREAD: Micros = Micros(10_000_000);
+
 /// A cartridge that is to be mounted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pull {
@@ -29,6 +33,8 @@ pub struct Pull {
     pub files: usize,
     /// Bytes that are read of it.
     pub bytes: u64,
+    /// When the robot goes for it, from now on.
+    pub begins: Micros,
     /// From the cartridge in the drive until it can be taken, on nominal geometry, what was recorded at
     /// writing, and as the profile has it.
     pub drive_time: Micros,
@@ -40,8 +46,9 @@ pub struct Pull {
     pub why: Reason,
 }
 
-/// When a file is likely to be there, from now on. It is planned twice: as if the queue were empty, and with all that
-/// waits in it now, in the order in which the archive would read both. What joins the queue later is not known.
+/// When a file is likely to be there, from now on. It is planned twice: as if the queue were empty and all drives free,
+/// and with all that waits now or has been begun, in the order in which the archive would read it. What joins the queue
+/// later is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// The file.
@@ -102,8 +109,9 @@ pub fn pull_list(
     };
     let mut beside_others = left.clone();
     beside_others.add_queue(catalogue.recall_queue()?);
-    let (pulls, alone) = schedule.of(left)?;
-    let (_, beside) = schedule.of(beside_others)?;
+    let busy = schedule.add_begun(&mut beside_others)?.unwrap_or_default();
+    let (pulls, alone) = schedule.of(left, &[])?;
+    let (_, beside) = schedule.of(beside_others, &busy)?;
     list.pulls = pulls;
     let expected = asking.files.iter().filter_map(|&file| {
         let (soonest, latest) = range(*alone.get(&of(file))?, *beside.get(&of(file))?);
@@ -120,11 +128,10 @@ pub fn pull_list(
 
 /// The soonest and the latest of two predicted times.
 pub(crate) fn range(one: Micros, other: Micros) -> (Micros, Micros) {
-    let times = |at: Micros, share: f64| Micros((at.0 as f64 * share) as i64);
-    (
-        times(one.min(other), 1.0 - SPREAD),
-        times(one.max(other), 1.0 + SPREAD),
-    )
+    let spread = |at: Micros| Micros((at.0 as f64 * SPREAD) as i64).max(LEAST_SPREAD);
+    let (first, last) = (one.min(other), one.max(other));
+    let soonest = (first - spread(first)).max(Micros::ZERO);
+    (soonest, last + spread(last))
 }
 
 /// The request that a file stands for while nobody has asked: none of the queue's.
@@ -146,7 +153,7 @@ impl Schedule<'_> {
         let at_work: Vec<Owner> = begun.mounts.into_iter().map(|mount| mount.owner).collect();
         let floor = Floor {
             now_ns: self.asking.now_ns,
-            drives: self.asking.drives.max(self.catalogue.leased_drives()?),
+            drives: self.drives()?,
             here: &HashSet::new(),
             at_work: &at_work,
             begun: &begun.places,
@@ -155,19 +162,57 @@ impl Schedule<'_> {
         Ok(owner_shares(&self.settings.mounts, volumes, &floor))
     }
 
-    /// The cartridges in the order in which they are mounted, and when each request is answered.
-    pub fn of(&self, mut left: Left) -> Result<(Vec<Pull>, HashMap<RequestId, Micros>), MoveError> {
+    /// Drives of the archive, and those of movers if these have more.
+    pub fn drives(&self) -> Result<usize, MoveError> {
+        Ok(self.asking.drives.max(self.catalogue.leased_drives()?))
+    }
+
+    /// Adds what drives have begun, and says which drives are busy with it; none where nothing was begun.
+    pub fn add_begun(&self, left: &mut Left) -> Result<Option<Vec<Busy>>, MoveError> {
+        let begun = self.catalogue.started_recalls()?;
+        if begun.volumes.is_empty() {
+            return Ok(None);
+        }
+        let mut leases = self.catalogue.leases()?;
+        leases.retain(|lease| lease.until_ns > self.asking.now_ns);
+        let readings = readings(&leases, &begun, self.asking.drives);
+        left.add_queue(begun);
+        let busy = readings.into_iter().map(|reading| {
+            left.comes(&reading.queue);
+            let volume = self.catalogue.volume(reading.queue.volume)?;
+            let times = self.settings.drive_times(&volume, &wants(&reading.queue))?;
+            Ok(Busy { reading, times })
+        });
+        busy.collect::<Result<_, MoveError>>().map(Some)
+    }
+
+    /// The cartridges in the order in which they are mounted, and when each request is answered. A drive that is busy
+    /// is free when all that it has begun has been read; that is not among what is left.
+    pub fn of(
+        &self,
+        mut left: Left,
+        busy: &[Busy],
+    ) -> Result<(Vec<Pull>, HashMap<RequestId, Micros>), MoveError> {
         let chooser = Chooser::new(self.settings);
         let [get_s, put_s] = ROBOT_S.map(Micros::from_secs_f64);
-        let mut drives = vec![Drive::default(); self.asking.drives.max(1)];
+        let asking = Asking {
+            drives: self.drives()?.max(busy.len()).max(1),
+            ..self.asking
+        };
+        let mut drives = vec![Drive::default(); asking.drives];
         let (mut pulls, mut answered) = (Vec::new(), HashMap::new());
+        for (drive, Busy { reading, times }) in drives.iter_mut().zip(busy) {
+            let requests = reading.queue.waiting.iter().map(|one| one.request);
+            answered.extend(requests.zip(times.read.iter().copied()));
+            *drive = Drive::reads(&reading.queue, reading.owner(), times.all + put_s);
+        }
         loop {
             let free = (0..drives.len())
                 .min_by_key(|&drive| drives[drive].until)
                 .unwrap_or(0);
             let now = drives[free].until;
             let busy: Vec<&Drive> = drives.iter().filter(|drive| drive.until > now).collect();
-            let Some(next) = left.take(&chooser, self.asking, now, &busy) else {
+            let Some(next) = left.take(&chooser, asking, now, &busy) else {
                 // It may be that a user has all drives that one alone is given.
                 match busy.iter().map(|drive| drive.until).min() {
                     Some(until) => drives[free].until = until,
@@ -176,24 +221,21 @@ impl Schedule<'_> {
                 continue;
             };
             let volume = self.catalogue.volume(next.queue.volume)?;
-            let waiting = &next.queue.waiting;
-            let wants: Vec<Vec<Segment>> = waiting.iter().map(|one| one.segments.clone()).collect();
+            let wants = wants(&next.queue);
             let times = self.settings.drive_times(&volume, &wants)?;
-            for (one, at) in waiting.iter().zip(&times.read) {
+            for (one, at) in next.queue.waiting.iter().zip(&times.read) {
                 // Of a file in parts the last one counts.
                 let answer = answered.entry(one.request).or_insert(Micros::ZERO);
                 *answer = now + get_s + *at;
             }
-            drives[free] = Drive {
-                until: now + get_s + times.all + put_s,
-                owner: next.owner.clone(),
-                places: waiting.iter().filter_map(|one| one.place.clone()).collect(),
-            };
+            let until = now + get_s + times.all + put_s;
+            drives[free] = Drive::reads(&next.queue, next.owner.clone(), until);
             let bytes = wants.iter().flatten().map(|segment| segment.bytes);
             pulls.push(Pull {
                 label: next.queue.label,
                 files: wants.len(),
                 bytes: bytes.fold(0, u64::saturating_add),
+                begins: now,
                 drive_time: times.all,
                 owner: next.owner,
                 has_and_due: next.has_and_due,
@@ -203,15 +245,43 @@ impl Schedule<'_> {
     }
 }
 
+/// What is read of a volume, each recall by itself.
+fn wants(queue: &VolumeQueue) -> Vec<Vec<Segment>> {
+    let waiting = queue.waiting.iter();
+    waiting.map(|one| one.segments.clone()).collect()
+}
+
+/// A drive that reads what it has begun.
+pub(crate) struct Busy {
+    /// What it reads.
+    pub reading: Reading,
+    /// What that takes at most: as if the cartridge had just come into the drive.
+    pub times: DriveTimes,
+}
+
 /// A drive on paper.
 #[derive(Clone, Default)]
 struct Drive {
     /// When it is free.
     until: Micros,
+    /// The volume in it until then.
+    volume: Option<VolumeId>,
     /// Whom it works for until then.
     owner: Owner,
     /// Where what it reads goes to, each recall once.
     places: Vec<Vec<u8>>,
+}
+
+impl Drive {
+    fn reads(queue: &VolumeQueue, owner: Owner, until: Micros) -> Drive {
+        let places = queue.waiting.iter().filter_map(|one| one.place.clone());
+        Drive {
+            until,
+            volume: Some(queue.volume),
+            owner,
+            places: places.collect(),
+        }
+    }
 }
 
 /// What is still to be read.
@@ -309,7 +379,11 @@ impl Left {
         now: Micros,
         busy: &[&Drive],
     ) -> Option<Next> {
-        let volumes = self.volumes.values().map(|queue| {
+        let is_free = |queue: &&VolumeQueue| {
+            let mut mounted = busy.iter().filter_map(|drive| drive.volume);
+            mounted.all(|volume| volume != queue.volume)
+        };
+        let volumes = self.volumes.values().filter(is_free).map(|queue| {
             let waiting = queue.waiting.iter();
             let left = waiting.filter(|waiting| !self.whole.contains(&waiting.request));
             VolumeQueue {
@@ -336,29 +410,32 @@ impl Left {
             come: &come,
         };
         let next = chooser.next(volumes.collect(), &floor)?;
-        for waiting in &next.queue.waiting {
-            let here: u64 = waiting
+        self.comes(&next.queue);
+        Some(next)
+    }
+
+    /// This of a volume is read. Parts of a file come in their order.
+    pub fn comes(&mut self, queue: &VolumeQueue) {
+        for waiting in &queue.waiting {
+            let end = waiting
                 .segments
-                .iter()
-                .map(|segment| segment.bytes)
-                .fold(0, u64::saturating_add);
-            let begun = (waiting.number, 0);
-            let (_, come) = self.come.entry(waiting.request).or_insert(begun);
-            *come += here;
-            if *come >= self.of[&(waiting.request, waiting.number)] {
+                .last()
+                .map_or(0, |last| last.file_offset.saturating_add(last.bytes));
+            self.come.insert(waiting.request, (waiting.number, end));
+            let of = self.of.get(&(waiting.request, waiting.number));
+            if of.is_none_or(|of| end >= *of) {
                 self.whole.insert(waiting.request);
             }
         }
-        Some(next)
     }
 }
 
 /// How long a volume is in a drive.
-struct DriveTimes {
+pub(crate) struct DriveTimes {
     /// Loaded, read in our order, rewound, until it can be taken.
-    all: Micros,
+    pub all: Micros,
     /// From the cartridge in the drive until each want has been read.
-    read: Vec<Micros>,
+    pub read: Vec<Micros>,
 }
 
 impl Settings {
@@ -396,9 +473,14 @@ impl Settings {
         let after = seconds(&handling.rewind_mean_s) + seconds(&handling.unmount_s);
         let mut read = vec![mount; wants.len()];
         for step in plan.steps.iter().filter(|step| step.action == Action::Read) {
-            let visit = problem.visits().get(step.visit as usize);
-            for &want in visit.iter().flat_map(|visit| &visit.requests) {
-                read[want as usize] = mount + step.begin + step.duration;
+            let visit = &problem.visits()[step.visit as usize];
+            let extent = &visit.extents[step.extent as usize];
+            for &want in &visit.requests {
+                let last = wants[want as usize][step.extent as usize].last_block;
+                let share = blocks(extent.first_block, last)
+                    / blocks(extent.first_block, extent.last_block);
+                let until = Micros((step.duration.0 as f64 * share) as i64);
+                read[want as usize] = mount + step.begin + until;
             }
         }
         Ok(DriveTimes {
@@ -406,4 +488,9 @@ impl Settings {
             read,
         })
     }
+}
+
+/// How many blocks there are from one to another one.
+fn blocks(first: u64, last: u64) -> f64 {
+    last.saturating_sub(first) as f64 + 1.0
 }

@@ -10,6 +10,7 @@ on_each_database!(
     failures_are_listed_latest_first_until_somebody_dismisses_them,
     what_is_asked_for_again_is_wanted_once_by_whoever_asked_before,
     a_later_recall_to_the_same_place_takes_a_failure_off_the_list,
+    attempts_of_one_file_at_one_place_are_one_line,
 );
 
 /// Files `a` and `b` on a volume.
@@ -100,4 +101,26 @@ fn a_later_recall_to_the_same_place_takes_a_failure_off_the_list(catalogue: Arc<
     let delivered = Answer::Delivered;
     catalogue.answer(again, &delivered, 21).expect("answered");
     assert_eq!(listed(catalogue), [other_file, other_place]);
+}
+
+fn attempts_of_one_file_at_one_place_are_one_line(catalogue: Arc<dyn Catalogue>) {
+    let catalogue = with_files(catalogue);
+    let catalogue = catalogue.as_ref();
+    let first = fail(catalogue, recall(catalogue, "a", "/x", 10), 11);
+    let elsewhere = fail(catalogue, recall(catalogue, "a", "/y", 12), 13);
+    let second = fail(catalogue, recall(catalogue, "a", "/x", 14), 15);
+    assert_eq!(listed(catalogue), [second, elsewhere]);
+    let attempts = |of: &[RequestId]| catalogue.attempts(of).expect("numbers");
+    assert_eq!(attempts(&[second, elsewhere]), [2, 1]);
+    // Whoever still has the number of an earlier attempt means the same.
+    let left = catalogue.dismiss(&[first], 16).expect("dismissed");
+    assert_eq!((left, listed(catalogue)), (vec![first], vec![elsewhere]));
+    assert_eq!(catalogue.retry(&[second], 17).expect("nothing"), []);
+    // What somebody has dealt with counts no more.
+    let third = fail(catalogue, recall(catalogue, "a", "/x", 18), 19);
+    assert_eq!(attempts(&[third]), [1]);
+    let all = [third, elsewhere];
+    assert_eq!(catalogue.retry(&all, 20).expect("asked again"), all);
+    assert_eq!(listed(catalogue), []);
+    assert_sound(catalogue);
 }

@@ -15,7 +15,7 @@ use tapewise_archive::catalogue::{
 use tapewise_archive::mover::{Lessee, MoveError, Mover, Recalled, Settings, random_uuid};
 use tapewise_emulator::{EmulatedTransport, Faults, Library};
 use tapewise_formats::event::{Action, Event};
-use tapewise_library::pool::Pool;
+use tapewise_library::pool::{Pace, Pool};
 use tapewise_order::Algorithm;
 use tapewise_scsi::device::Host;
 use tapewise_scsi::{Cdb, Completion, Data, LeaseKey, TapeDrive, Transport, TransportError};
@@ -151,6 +151,26 @@ fn two_movers_share_the_queue_and_each_file_comes_once() {
     assert_eq!(site.catalogue.leases().expect("leases"), []);
     assert!(site.catalogue.unanswered().expect("a catalogue").is_empty());
     site.assert_integrity();
+}
+
+#[test]
+fn a_cartridge_that_went_home_is_everybodys_while_its_drive_is_still_leased() {
+    let (mut site, files) = stored(1);
+    let to = site.destination("back");
+    site.request(&files.iter().collect::<Vec<_>>(), &to);
+    let common = Common::of(&site);
+    let mut own = one_drive(&common.library, 0);
+    own.set_pace(Pace::Threads);
+    let (leases, _) = common.work("ada", &mut own, |mover| {
+        mover.recall_and_empty(&|_| ())?;
+        Ok(common.catalogue.leases()?)
+    });
+    let drives = leases.expect("leases").into_iter();
+    let volumes: Vec<_> = drives
+        .filter(|lease| !lease.is_desk())
+        .map(|lease| lease.volume)
+        .collect();
+    assert_eq!(volumes, [None]);
 }
 
 #[test]

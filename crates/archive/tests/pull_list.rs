@@ -4,7 +4,7 @@ use crate::site;
 
 use site::Site;
 use std::collections::HashMap;
-use tapewise_archive::catalogue::{FileId, RequestId};
+use tapewise_archive::catalogue::{FileId, Files, RequestId};
 use tapewise_archive::pull_list::{Asking, pull_list};
 use tapewise_emulator::Faults;
 use tapewise_formats::event::{Action, Event};
@@ -120,4 +120,62 @@ fn what_waits_in_the_queue_makes_the_latest_time_later_and_it_holds_too() {
     };
     assert!(sum(&beside) > sum(&alone));
     assert_as_expected(&beside, &came(&mut site, &wanted));
+}
+
+#[test]
+fn files_that_share_blocks_are_there_one_after_the_other() {
+    let mut site = Site::new(1, 4, Faults::none());
+    // 50 KB each: long beside the headers between them, which no plan counts.
+    let files: Vec<(String, Vec<u8>)> = (0..12)
+        .map(|number| (format!("d/{number}"), site::contents(3, 10 * number + 1)))
+        .collect();
+    site.store_these(&files, 1);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    site.empty_cache();
+    site.pool.dismount(0, &mut site.events).expect("home");
+    site.events.clear();
+    // Most end in the block in which the next one begins, and are read together.
+    let wanted: Vec<_> = files.iter().collect();
+    let expected = expected(&site, &wanted);
+    let to = site.destination("back");
+    let requests = site.request(&wanted, &to);
+    let of_request: HashMap<RequestId, FileId> = requests
+        .iter()
+        .copied()
+        .zip(wanted.iter().map(|(path, _)| site.id(path)))
+        .collect();
+    site.mover(|mover| mover.recall()).expect("recalled");
+    let began = site.events.first().expect("events").at_us;
+    let mut together = 0;
+    for event in &site.events {
+        let read = Some(event).filter(|event| event.action == Action::Read);
+        let purpose = read.and_then(|event| event.purpose.as_deref());
+        let names = purpose.and_then(|purpose| purpose.strip_prefix("request "));
+        // A file in two parts is read by itself.
+        let Some(names) = names.filter(|names| !names.contains("segment")) else {
+            continue;
+        };
+        let requests: Vec<i64> = names
+            .split(", ")
+            .map(|name| name.parse().expect("a number"))
+            .collect();
+        together = together.max(requests.len());
+        let first = event.from.and_then(|spot| spot.block).expect("a block");
+        for request in requests {
+            let file = of_request[&RequestId(request)];
+            let entry = site.catalogue.file(file).expect("a file");
+            let (_, segment) = entry.copies[0].segments.last().expect("a segment");
+            // The tape passes at one speed, so a file is there when its share of the blocks has passed.
+            let share = (segment.last_block + 1 - first) as f64 / event.blocks as f64;
+            let until = Micros((event.took_us.0 as f64 * share) as i64);
+            let came = event.at_us + until - began;
+            let (soonest, latest) = expected[&file];
+            assert!(
+                (soonest..=latest).contains(&came),
+                "request {request}: {came} is not in {soonest} to {latest}"
+            );
+        }
+    }
+    assert!(together > 2, "{together} files were read together");
 }

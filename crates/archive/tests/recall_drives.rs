@@ -70,6 +70,19 @@ fn on_threads_it_comes_to_the_same_files() {
 }
 
 #[test]
+fn in_a_service_all_cartridges_are_home_when_nothing_is_left_to_be_read() {
+    let (mut site, files) = site(3, 1, Faults::none());
+    site.at_pace(Pace::Threads);
+    let to = site.destination("back");
+    site.request(&files.iter().collect::<Vec<_>>(), &to);
+    let recalled = site.mover(|mover| mover.recall_and_empty(&|_| ()));
+    assert_eq!(recalled.expect("recalled").delivered, FILES);
+    let status = site.pool.status();
+    assert!(status.iter().all(|drive| drive.volume.is_none()));
+    site.assert_integrity();
+}
+
+#[test]
 fn what_no_drive_is_left_for_stays_in_the_queue() {
     let (mut site, files) = site(2, 1, Faults::none());
     let to = site.destination("back");

@@ -3,9 +3,10 @@
 use crate::buckets;
 use crate::device::{Devices, byte_scale_on_paper};
 use crate::error::{CliError, Exit};
+use crate::log::About;
 use crate::log_file::Watched;
 use crate::now::now_ns;
-use crate::output::say;
+use crate::output::{say, say_about};
 use crate::person::Terminal;
 use crate::progress::{Drives, Meter, State};
 use crate::socket::host_name;
@@ -26,7 +27,7 @@ use tapewise_archive::store::StoreError;
 use tapewise_archive::volume::VolumeError;
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{EventWriter, Header};
-use tapewise_library::pool::{Person, Pool};
+use tapewise_library::pool::{Person, Pool, Said};
 use tapewise_run::READY_LIMIT;
 use tapewise_scsi::TapeDrive;
 
@@ -336,9 +337,13 @@ impl Archive {
         let names = crew.changers.iter();
         let robots = names.map(|name| devices.changer(name));
         let robots = robots.collect::<Result<_, _>>()?;
-        let listener = Box::new(move |line: &str| {
+        let listener = Box::new(move |Said { words, volume }: Said<'_>| {
             if !quiet {
-                say(format_args!("{line}\n"));
+                let about = About {
+                    volume,
+                    ..About::default()
+                };
+                say_about(about, format_args!("{words}\n"));
             }
         });
         let person: Option<Box<dyn Person>> = if crew.changers.is_empty() {

@@ -131,11 +131,16 @@ fn fitted(table: &Table, terminal: Option<(Width, Height)>) -> String {
 
 /// Says something on standard error, to a person, or to a program that asked for JSON.
 pub fn say(text: impl Display) {
+    say_about(About::default(), text);
+}
+
+/// The same, and a log for programs has what it is about.
+pub fn say_about(about: About<'_>, text: impl Display) {
     let text = text.to_string();
     if log::is_json() {
         let text = text.trim_end();
         let message = text.strip_prefix("tapewise: ").unwrap_or(text);
-        log::write(Level::Info, About::default(), message);
+        log::write(Level::Info, about, message);
     } else if progress::is_json() {
         progress::message(&text);
     } else {

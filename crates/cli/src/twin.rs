@@ -8,13 +8,16 @@ use std::path::{Path, PathBuf};
 use tapewise_formats::asked_csv::{is_asked, read_asked};
 use tapewise_formats::cta_log::{CtaLogError, read_cta_log};
 use tapewise_formats::event_log::read_events;
-use tapewise_model::profile;
+use tapewise_model::{profile, units};
 use tapewise_sim::Scenario;
 use tapewise_sim::library::Site;
 use tapewise_sim::twin::{Log, Twin};
 
 /// Runs of the twin that its logs are compared with.
 pub const CHECKED: u64 = 5;
+
+/// Users that are shown.
+const USERS: usize = 20;
 
 /// The text of the scenario that these logs make. What they do not tell, and how far the twin is off what they show,
 /// goes to standard error.
@@ -63,6 +66,29 @@ fn check(twin: &Twin) -> Result<(), CliError> {
             one.log_s,
             one.twin_s.estimate,
             one.off() * 100.0,
+        ));
+    }
+    check_users(twin, &site)
+}
+
+/// The same for each user, those with most requests first.
+fn check_users(twin: &Twin, site: &Site) -> Result<(), CliError> {
+    let mut users = twin.check_users(site, CHECKED).map_err(CliError::failed)?;
+    users.sort_by_key(|user| std::cmp::Reverse(user.requests));
+    for user in users.iter().take(USERS) {
+        let (low, high) = (user.twin_s.low().max(0.0), user.twin_s.high());
+        say(format_args!(
+            "tapewise: {}, {}: mean {:.1} s in the logs, {:.1} s in the twin ({low:.1} to {high:.1} s in one run)\n",
+            user.owner,
+            units::count(user.requests, "request"),
+            user.log_s,
+            user.twin_s.estimate,
+        ));
+    }
+    if users.len() > USERS {
+        let others = units::count(users.len() - USERS, "other user");
+        say(format_args!(
+            "tapewise: {others} with fewer requests not shown\n"
         ));
     }
     Ok(())

@@ -24,14 +24,13 @@ impl Watch<'_> {
     /// A drive has done something.
     pub fn saw(&self, event: &Event) {
         let now_ns = now_ns();
-        self.work.saw(event, now_ns);
+        let goes_on = self.work.saw(event, now_ns);
         if let Some(tracer) = self.tracer {
             let catalogue = self.archive.catalogue.as_ref();
             telemetry::trace(tracer, catalogue, event, now_ns);
         }
         let has_failed = event.outcome == Outcome::Failed;
-        let is_told = matches!(event.action, Action::Mount | Action::Unmount) && !self.quiet;
-        if !has_failed && !is_told {
+        if !has_failed && (self.quiet || !is_told(event.action, goes_on)) {
             return;
         }
         let (drive, volume) = (event.device.as_deref(), event.cartridge.as_deref());
@@ -114,10 +113,31 @@ impl Watch<'_> {
     }
 }
 
+/// Whether an action of a drive is told that went well. To go on with the cartridge that is loaded is no mount.
+fn is_told(action: Action, goes_on: bool) -> bool {
+    match action {
+        Action::Mount => !goes_on,
+        action => action == Action::Unmount,
+    }
+}
+
 /// What is to be said of copies that recalls have given up.
 pub fn lost(copies: u64) -> String {
     format!(
         "copies that could not be read, or had other contents, and now count as lost: {copies}; their files came from \
          other copies. `tapewise catalog verify` reads them again, and makes those anew that are still wrong"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_tells_of_mounts_and_unmounts_and_not_of_reading_on() {
+        assert!(is_told(Action::Mount, false));
+        assert!(!is_told(Action::Mount, true));
+        assert!(is_told(Action::Unmount, false));
+        assert!(!is_told(Action::Locate, false));
+    }
 }

@@ -9,6 +9,7 @@
 //! | `place` | where on the cartridge, as a share of the tape from 0 to 1; optional |
 //! | `priority` | higher is sooner, 0 to 255; optional |
 //! | `owner` | who asked, by any name; optional |
+//! | `activity` | what the owner was doing, by any name; optional |
 //! | `drive` | which drive read it, by any name; optional |
 //! | `library` | which library, by any name; optional |
 //!
@@ -34,6 +35,8 @@ pub struct Asked {
     pub priority: u8,
     /// Who asked.
     pub owner: Option<String>,
+    /// What the owner was doing.
+    pub activity: Option<String>,
     /// Which drive read it.
     pub drive: Option<String>,
     /// Which library.
@@ -63,7 +66,7 @@ struct Columns {
     /// In the order of [`NUMBERS`].
     numbers: [Option<usize>; 4],
     /// In the order of [`NAMES`].
-    names: [Option<usize>; 3],
+    names: [Option<usize>; 4],
 }
 
 /// Columns of numbers, with the greatest number of each and what it is.
@@ -75,7 +78,7 @@ const NUMBERS: [(&str, f64, &str); 4] = [
 ];
 
 /// Columns of names.
-const NAMES: [&str; 3] = ["owner", "drive", "library"];
+const NAMES: [&str; 4] = ["owner", "activity", "drive", "library"];
 
 impl Columns {
     fn find<R: BufRead>(table: &Table<R>) -> Result<Columns, TableError> {
@@ -83,7 +86,7 @@ impl Columns {
             arrived: table.needed("arrived_s")?,
             cartridge: table.needed("cartridge")?,
             numbers: [None; 4],
-            names: [None; 3],
+            names: [None; 4],
         };
         for (at, (name, ..)) in columns.numbers.iter_mut().zip(NUMBERS) {
             *at = table.column(name)?;
@@ -119,7 +122,7 @@ impl Columns {
             name.map(str::to_owned)
         };
         let [response_s, size_mb, place, priority] = numbers;
-        let [owner, drive, library] = self.names.map(name);
+        let [owner, activity, drive, library] = self.names.map(name);
         let cartridge = name(Some(self.cartridge));
         Ok(Asked {
             arrived_s: number(
@@ -135,6 +138,7 @@ impl Columns {
             place,
             priority: priority.unwrap_or(0.0) as u8,
             owner,
+            activity,
             drive,
             library,
         })

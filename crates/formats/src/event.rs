@@ -51,7 +51,7 @@ pub enum Outcome {
     Done,
     /// It failed; the sense says how.
     Failed,
-    /// It was given up on the way: interrupted, or nobody waits for it any more.
+    /// It was given up on the way: interrupted, or the host could not take what was read or give what was to be written.
     Abandoned,
 }
 
@@ -132,7 +132,7 @@ pub struct Event {
     /// How it ended.
     #[serde(default, skip_serializing_if = "none")]
     pub outcome: Outcome,
-    /// Sense in words, where it failed.
+    /// Sense in words, where it failed; why the host gave it up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sense: Option<String>,
     /// What it was for: the step of a measurement, the request of a recall.

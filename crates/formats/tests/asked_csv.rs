@@ -12,8 +12,8 @@ fn error(text: &str) -> String {
 
 #[test]
 fn every_column_is_read_in_any_order() {
-    let text = "library;place;owner;cartridge;drive;size_mb;arrived_s;priority;response_s;colour\n\
-        north;0.5;ana;TW0001;d3;1500;12.5;255;90;red\n";
+    let text = "library;place;owner;cartridge;drive;size_mb;arrived_s;priority;response_s;colour;activity\n\
+        north;0.5;ana;TW0001;d3;1500;12.5;255;90;red;production\n";
     let expected = Asked {
         arrived_s: 12.5,
         cartridge: "TW0001".into(),
@@ -22,6 +22,7 @@ fn every_column_is_read_in_any_order() {
         place: Some(0.5),
         priority: 255,
         owner: Some("ana".into()),
+        activity: Some("production".into()),
         drive: Some("d3".into()),
         library: Some("north".into()),
     };
@@ -38,8 +39,8 @@ fn what_may_be_left_out_is_not_known_and_priority_is_0() {
     };
     assert_eq!((one.response_s, one.priority), (None, 0));
     assert_eq!(
-        (&one.owner, &one.drive, &one.library),
-        (&None, &None, &None)
+        (&one.owner, &one.activity, &one.drive, &one.library),
+        (&None, &None, &None, &None)
     );
 }
 

@@ -23,6 +23,7 @@ mod desk;
 mod error;
 mod library;
 mod list;
+mod listener;
 mod mount;
 mod person;
 mod station;
@@ -30,8 +31,8 @@ mod work;
 
 pub use bay::Stamp;
 pub(crate) use clean::is_cleaner;
-pub use desk::Listener;
 pub use error::{Blame, PoolError};
+pub use listener::{Listener, Said};
 pub use person::{Answer, Person};
 pub use work::{Admission, Fit, Pace, Trouble, Work, WorkError};
 
@@ -314,7 +315,7 @@ impl Pool {
             match mount_in(bay, &self.desk, volume, log) {
                 Ok(()) => return Ok(index),
                 Err(error @ PoolError::Reserved { .. }) => {
-                    lock(&self.desk).say(&error.to_string());
+                    lock(&self.desk).say_of(volume, &error.to_string());
                     passed_over.push((index, error));
                 }
                 Err(error @ (PoolError::DriveFailed { .. } | PoolError::Unusable { .. })) => {
@@ -361,12 +362,13 @@ impl Pool {
                 State::Idle { since } => bay.drive.now().saturating_sub(since) >= longer_than,
                 State::InUse | State::Aside { .. } => false,
             };
+            let volume = bay.volume().map(str::to_owned);
             if is_due
                 && !bay.is_left
-                && bay.volume().is_some()
+                && let Some(volume) = volume
                 && let Err(error) = self.dismount(index, log)
             {
-                lock(&self.desk).say(&error.to_string());
+                lock(&self.desk).say_of(&volume, &error.to_string());
             }
         }
     }

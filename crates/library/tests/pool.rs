@@ -3,9 +3,10 @@
 use crate::pool_bench;
 
 use pool_bench::{Bench, home, label, spec};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tapewise_formats::event::Action;
-use tapewise_library::pool::{Pool, PoolError, Whereabouts};
+use tapewise_formats::event::{Action, Event};
+use tapewise_library::pool::{Pool, PoolError, Said, Whereabouts};
 use tapewise_model::Random;
 use tapewise_scsi::commands::{PersistentReserveOut, ReservationType};
 use tapewise_scsi::{Changer, Command, TapeDrive};
@@ -192,4 +193,29 @@ fn a_drive_that_another_initiator_has_reserved_is_left_alone_until_it_is_release
         ReservationType::ExclusiveAccess,
     ));
     assert_eq!(bench.mount("TW0002").unwrap(), 0);
+}
+
+#[test]
+fn whoever_listens_is_told_which_cartridge_the_robot_takes() {
+    let here = Bench::new(&spec(1, 2));
+    let drive = here.library.transport_to_drive(0).unwrap();
+    let drive = TapeDrive::open(Box::new(drive)).unwrap();
+    let robot = here.library.transport_to_changer().unwrap();
+    let robot = Changer::open(Box::new(robot)).unwrap();
+    let told: Arc<Mutex<Vec<(Option<String>, String)>>> = Arc::default();
+    let hears = Arc::clone(&told);
+    let listener = Box::new(move |Said { words, volume }: Said<'_>| {
+        let told = (volume.map(str::to_owned), words.to_owned());
+        hears.lock().unwrap().push(told);
+    });
+    let mut pool = Pool::new(vec![drive], vec![robot], None, listener).unwrap();
+    let mut log: Vec<Event> = Vec::new();
+    let index = pool.mount("TW0002", &mut log).unwrap();
+    pool.dismount(index, &mut log).unwrap();
+    let told = told.lock().unwrap();
+    assert_eq!(told.len(), 2, "{told:?}");
+    for (volume, words) in told.iter() {
+        assert!(words.starts_with("the robot takes TW0002 "), "{words}");
+        assert_eq!(volume.as_deref(), Some("TW0002"));
+    }
 }

@@ -113,6 +113,31 @@ fn every_volume_is_worked_on_once_by_all_drives_whatever_the_pace() {
 }
 
 #[test]
+fn a_volume_goes_into_an_empty_drive_if_there_is_one_whatever_the_pace() {
+    for pace in PACES {
+        let (mut pool, _directory) = pool(2);
+        let mut log: Vec<Event> = Vec::new();
+        let first = pool.mount("TW0001", &mut log).unwrap();
+        pool.release(first);
+        let volumes = ["TW0002".to_owned()];
+        let stop = AtomicBool::new(false);
+        let done = pool.work(&volumes, pace, &mut log, &stop, &|_, _, _| Ok(()));
+        assert!(done.iter().all(Result::is_ok));
+        let unloads = log.iter().filter(|event| event.action == Action::Unmount);
+        assert_eq!(unloads.count(), 0, "{pace:?}");
+        let held: BTreeSet<_> = pool
+            .status()
+            .into_iter()
+            .map(|drive| drive.volume)
+            .collect();
+        assert_eq!(
+            held,
+            [1, 2].map(|number| Some(format!("TW000{number}"))).into()
+        );
+    }
+}
+
+#[test]
 fn the_work_of_a_drive_that_fails_is_done_again_in_another_one() {
     for pace in PACES {
         let (mut pool, _directory) = pool(3);

@@ -73,7 +73,7 @@ fn a_block_that_is_taken_is_the_one_the_drive_read_into_and_begins_at_a_page() {
 }
 
 #[test]
-fn a_source_that_fails_ends_the_run_and_the_log_says_what_was_written_before() {
+fn a_source_that_fails_ends_the_run_and_the_log_does_not_blame_the_drive() {
     struct Two(u64);
     impl Source for Two {
         fn block(&mut self) -> std::io::Result<Option<&[u8]>> {
@@ -94,5 +94,7 @@ fn a_source_that_fails_ends_the_run_and_the_log_says_what_was_written_before() {
     assert!(recorder.head().is_none());
     drop(recorder);
     let event = log.last().expect("an event");
-    assert_eq!((event.outcome, event.blocks), (Outcome::Failed, 2));
+    assert_eq!((event.outcome, event.blocks), (Outcome::Abandoned, 2));
+    let why = event.sense.as_deref().expect("a reason");
+    assert!(why.contains("the disk is gone"), "{why}");
 }

@@ -1,5 +1,7 @@
 //! A directory of the archive and all below it, compared by whole components.
 
+use std::fmt;
+
 /// A directory: its components, none for the whole archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Area(Vec<Vec<u8>>);
@@ -39,6 +41,17 @@ impl Area {
         self.0
             .iter()
             .all(|mine| parts.next() == Some(mine.as_slice()))
+    }
+}
+
+impl fmt::Display for Area {
+    /// As a settings file writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("/");
+        }
+        let mut parts = self.0.iter();
+        parts.try_for_each(|part| write!(f, "/{}", String::from_utf8_lossy(part)))
     }
 }
 

@@ -41,6 +41,8 @@ pub(crate) struct Device {
     pub at_ns: i64,
     /// The cartridge that it has.
     pub cartridge: Option<String>,
+    /// Whether it has loaded that since it got it.
+    pub is_loaded: bool,
     /// Where its head is.
     pub spot: Option<Spot>,
     /// Why the last action failed.
@@ -121,8 +123,9 @@ impl Drives {
         device.wear.metres(self.geometry.as_ref()?)
     }
 
-    /// Adds what one of them did, as it is known at a time.
-    pub(crate) fn saw(&mut self, event: &Event, now_ns: i64) {
+    /// Adds what one of them did, as it is known at a time. Whether it goes on with the cartridge that it has: the log
+    /// calls that a mount too.
+    pub(crate) fn saw(&mut self, event: &Event, now_ns: i64) -> bool {
         let took_us = whole(event.took_us);
         let kind = kind(event.action);
         let has_failed = event.outcome == Outcome::Failed;
@@ -131,6 +134,7 @@ impl Drives {
             last: event.action,
             at_ns: now_ns,
             cartridge: None,
+            is_loaded: false,
             spot: None,
             error: None,
             errors: 0,
@@ -142,11 +146,17 @@ impl Drives {
             bound_us: 0,
             wear: Wear::default(),
         });
-        let wear = self
-            .geometry
-            .as_ref()
-            .map(|geometry| worn(event, device.spot, geometry));
+        let goes_on = event.action == Action::Mount
+            && device.is_loaded
+            && device.cartridge == event.cartridge;
+        let geometry = self.geometry.as_ref().filter(|_| !goes_on);
+        let wear = geometry.map(|geometry| worn(event, device.spot, geometry));
         device.wear += wear.unwrap_or_default();
+        match event.action {
+            Action::Mount => device.is_loaded = !has_failed,
+            Action::Fetch | Action::Unmount | Action::Return => device.is_loaded = false,
+            _ => {}
+        }
         device.last = event.action;
         device.at_ns = now_ns;
         device.error = None;
@@ -183,6 +193,7 @@ impl Drives {
             *self.wear.entry(cartridge.clone()).or_default() += wear;
         }
         self.add_to_mount(event, &name, now_ns);
+        goes_on
     }
 
     /// Adds an action of a drive to the mount of its cartridge.
@@ -363,6 +374,55 @@ mod tests {
         let passes = drives.most_passes().expect("passes");
         assert!((passes - 1.0).abs() < 1e-4, "{passes}");
         assert_eq!(device.wear.loads, 1);
+    }
+
+    #[test]
+    fn to_read_more_of_the_cartridge_in_a_drive_is_no_load() {
+        let profile = tapewise_model::profile::find("lto8").expect("a profile");
+        let mut drives = Drives::with(profile.geometry().expect("a geometry"));
+        let other = Event {
+            cartridge: Some("T2".to_owned()),
+            ..event(Action::Mount, 20)
+        };
+        let mount = |took_s| event(Action::Mount, took_s);
+        let did = [
+            (event(Action::Fetch, 10), false),
+            (mount(20), false),
+            (event(Action::Read, 5), false),
+            (mount(0), true),
+            (event(Action::Read, 5), false),
+            (event(Action::Unmount, 20), false),
+            (other, false),
+            // It failed: the next one is a load.
+            (
+                Event {
+                    outcome: Outcome::Failed,
+                    ..mount(1)
+                },
+                false,
+            ),
+            (mount(20), false),
+        ];
+        for (event, goes_on) in &did {
+            assert_eq!(drives.saw(event, 1), *goes_on, "{event:?}");
+        }
+        let loads = &drives.devices["D1"].wear.loads;
+        assert_eq!(*loads, 4, "one of them failed");
+        assert_eq!(drives.wear["T1"].loads, 3);
+    }
+
+    #[test]
+    fn what_a_destination_does_not_take_is_no_error_of_the_drive() {
+        let mut drives = Drives::default();
+        let given_up = Event {
+            outcome: Outcome::Abandoned,
+            sense: Some("cannot hand on what was read: no space left on device".to_owned()),
+            ..event(Action::Read, 1)
+        };
+        drives.saw(&given_up, 1);
+        let device = &drives.devices["D1"];
+        assert_eq!((&device.error, device.errors), (&None, 0));
+        assert_eq!(drives.mounts[0].errors, 0);
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! The list of recalls that failed: somebody asks again for a file, or dismisses its failure.
 
 use crate::access::Who;
+use crate::body::{Body, Object, parse};
 use crate::problem::Problem;
 use crate::requests::seconds;
 use crate::service::Service;
-use crate::tape::parse;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::{Extension, Json};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{Request, RequestId};
 use tapewise_archive::deliver::shown;
@@ -32,8 +32,10 @@ pub(crate) struct FailedList {
 
 #[derive(Serialize, ToSchema)]
 struct FailedRecall {
-    /// The recall's number.
+    /// The number of the last recall of this file to this place.
     recall: i64,
+    /// How often that has failed since somebody dealt with it.
+    attempts: u64,
     /// Who asked for it.
     user: String,
     /// The file, as the archive has it.
@@ -49,20 +51,42 @@ struct FailedRecall {
     failed_at_s: i64,
 }
 
+/// A recall on the list.
+pub(crate) struct Failed {
+    pub request: Request,
+    /// The file, as the archive has it.
+    pub path: String,
+    /// How often it has failed since somebody dealt with it.
+    pub attempts: u64,
+}
+
 /// What is on the list, and how much.
-pub(crate) fn failures(service: &Service) -> Result<(u64, Vec<(Request, String)>), Problem> {
+pub(crate) fn failures(service: &Service) -> Result<(u64, Vec<Failed>), Problem> {
     let catalogue = &service.archive.catalogue;
+    let requests = catalogue.failures(LISTED)?;
+    let ids: Vec<RequestId> = requests.iter().map(|request| request.id).collect();
+    let attempts = catalogue.attempts(&ids)?;
     let mut failures = Vec::new();
-    for request in catalogue.failures(LISTED)? {
+    for (request, attempts) in requests.into_iter().zip(attempts) {
         let path = shown(&catalogue.file(request.file)?.file.path);
-        failures.push((request, path));
+        failures.push(Failed {
+            request,
+            path,
+            attempts,
+        });
     }
     Ok((catalogue.failure_count()?, failures))
 }
 
-fn failed_recall((request, path): (Request, String)) -> FailedRecall {
+fn failed_recall(failed: Failed) -> FailedRecall {
+    let Failed {
+        request,
+        path,
+        attempts,
+    } = failed;
     FailedRecall {
         recall: request.id.0,
+        attempts,
         user: request.terms.user,
         path,
         to: request.place.as_deref().map(shown),
@@ -110,10 +134,19 @@ impl Remedy {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
+#[derive(ToSchema)]
 pub(crate) struct RecallsBody {
     /// Numbers of recalls on the list; others are passed over.
     recalls: Vec<i64>,
+}
+
+impl Body for RecallsBody {
+    const EXAMPLE: &'static str = r#"{"recalls": [17, 18]}"#;
+
+    fn of(object: Object) -> Result<RecallsBody, String> {
+        let recalls = object.only(&["recalls"])?.numbers("recalls")?;
+        Ok(RecallsBody { recalls })
+    }
 }
 
 /// What came of it.
@@ -130,7 +163,7 @@ async fn remedy(
     how: Remedy,
 ) -> Result<Json<OffTheList>, Problem> {
     who.operates()?;
-    let RecallsBody { recalls } = parse(body, r#"{"recalls": [17, 18]}"#)?;
+    let RecallsBody { recalls } = parse(body)?;
     let recalls: Vec<RequestId> = recalls.into_iter().map(RequestId).collect();
     let left = service.ask(move |service| how.apply(service, &recalls));
     Ok(Json(OffTheList { left: left.await? }))

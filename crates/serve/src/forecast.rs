@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tapewise_archive::catalogue::{CatalogueError, RequestId};
-use tapewise_archive::forecast::{Awaited, Forecast};
+use tapewise_archive::forecast::{Awaited, BusyDrive, Forecast};
 use tapewise_archive::mover::{Hold, MoveError, OwnerShare, Settings};
 use tapewise_archive::open::Archive;
 use tapewise_archive::pull_list::{Asking, Pull};
@@ -21,7 +21,9 @@ const REST: u32 = 10;
 pub(crate) struct Outlook {
     /// When it was planned.
     pub at_ns: i64,
-    /// The cartridges, in the order in which they are mounted.
+    /// What drives read.
+    pub busy: Vec<BusyDrive>,
+    /// The cartridges, in the order in which they are mounted after that.
     pub pulls: Vec<Pull>,
     /// What each owner has of the drives, and what is held back.
     pub shares: Vec<OwnerShare>,
@@ -81,6 +83,7 @@ impl Outlook {
         };
         let forecast = Forecast::of(archive.catalogue.as_ref(), asking, on_paper);
         let Forecast {
+            busy,
             pulls,
             recalls,
             shares,
@@ -100,6 +103,7 @@ impl Outlook {
         };
         Ok(Outlook {
             at_ns,
+            busy,
             pulls,
             shares,
             unknown: None,

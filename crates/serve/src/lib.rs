@@ -12,6 +12,7 @@
 //! | `access/` | who may do what: users, WLCG tokens, their keys and scopes |
 //! | `rate` | how often somebody may ask |
 //! | `audit` | who asked for what, and what came of it |
+//! | `body` | what calls are sent, read strictly |
 //! | `tls` | the certificate, and encrypted connections |
 //! | `peer` | who is at the other end |
 //! | `http` | which address is answered by what, and who is let in |
@@ -35,6 +36,7 @@
 mod access;
 mod area;
 mod audit;
+mod body;
 mod drives;
 mod failed;
 mod files;
@@ -68,7 +70,7 @@ pub use metrics::router_of_mover;
 pub use service::{Parts, Service, Site};
 pub use settings::{
     Directory, IssuerSettings, May, ServeSettings, SettingsError, Sha256Hex, TlsSettings,
-    UserSettings,
+    UserSettings, user_lines,
 };
 pub use tls::{Certificate, CertificateError};
 pub use token::{Token, TokenError, new_secret};

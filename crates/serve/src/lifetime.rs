@@ -1,6 +1,7 @@
 //! How long a staged file stays in the cache.
 
-use jiff::{Span, SpanRelativeTo};
+use jiff::SpanRelativeTo;
+use jiff::fmt::temporal::SpanParser;
 
 /// Two days, where the client says nothing.
 pub const USUAL_NS: i64 = 2 * 86_400_000_000_000;
@@ -15,9 +16,13 @@ pub const LONGEST_NS: i64 = 366 * 86_400_000_000_000;
 pub fn of(text: &str) -> Result<i64, String> {
     let wrong = || {
         let text: String = text.chars().take(40).collect();
-        format!("diskLifetime \"{text}\" is not a duration such as \"PT1H\" or \"P7D\"")
+        format!(
+            "diskLifetime \"{text}\" is not a duration of weeks, days, hours, minutes and seconds as ISO 8601 writes it, \
+             such as \"PT1H\" or \"P7D\""
+        )
     };
-    let span: Span = text.parse().map_err(|_| wrong())?;
+    // Not `text.parse()`, which also takes "2 days".
+    let span = SpanParser::new().parse_span(text).map_err(|_| wrong())?;
     let length = span
         .to_duration(SpanRelativeTo::days_are_24_hours())
         .map_err(|_| wrong())?;
@@ -37,7 +42,7 @@ mod tests {
         assert_eq!(of("PT1H"), Ok(3_600_000_000_000));
         assert_eq!(of("P7D"), Ok(7 * 86_400_000_000_000));
         assert_eq!(of("P3000D"), Ok(LONGEST_NS));
-        for wrong in ["", "1 parsec", "-PT1H", "P1M"] {
+        for wrong in ["", "1 parsec", "2 days", "1h", "-PT1H", "P1M"] {
             let said = of(wrong).expect_err(wrong);
             assert!(said.contains("PT1H"), "{said}");
         }

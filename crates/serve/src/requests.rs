@@ -2,15 +2,16 @@
 //! operators; drives, and the last day.
 
 use crate::access::Who;
+use crate::body::{Body, Object, parse};
 use crate::drives::{Device, Mounted};
 use crate::forecast::{Outlook, Turn};
 use crate::problem::Problem;
 use crate::service::Service;
-use crate::tape::{parse, state_name};
+use crate::tape::state_name;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{RequestId, RequestState, Stage, StagedFile};
@@ -217,10 +218,21 @@ pub(crate) async fn one(
     service.ask(one).await
 }
 
-#[derive(Deserialize, ToSchema)]
+#[derive(ToSchema)]
 pub(crate) struct PriorityBody {
     /// Higher is sooner; 0 is usual.
-    priority: i32,
+    #[schema(value_type = i32)]
+    priority: i64,
+}
+
+impl Body for PriorityBody {
+    const EXAMPLE: &'static str = r#"{"priority": 10}"#;
+
+    fn of(object: Object) -> Result<PriorityBody, String> {
+        let mut object = object.only(&["priority"])?;
+        let priority = object.number("priority", i32::MIN.into(), i32::MAX.into())?;
+        Ok(PriorityBody { priority })
+    }
 }
 
 /// Moves the files of a request that wait up or down in the queue: higher priorities are read first.
@@ -235,11 +247,11 @@ pub(crate) async fn prioritise(
     body: Bytes,
 ) -> Result<(), Problem> {
     who.operates()?;
-    let PriorityBody { priority } = parse(&body, r#"{"priority": 10}"#)?;
+    let PriorityBody { priority } = parse(&body)?;
     let prioritise = move |service: &Service| {
         let catalogue = &service.archive.catalogue;
         catalogue.stage_owner(&id)?.ok_or_else(Problem::no_stage)?;
-        Ok(catalogue.prioritise_stage(&id, priority.into())?)
+        Ok(catalogue.prioritise_stage(&id, priority)?)
     };
     service.ask(prioritise).await
 }

@@ -71,6 +71,32 @@ pub enum May {
     Operate,
 }
 
+impl May {
+    /// As a settings file writes it.
+    fn name(self) -> &'static str {
+        match self {
+            May::Stage => "stage",
+            May::Watch => "watch",
+            May::Operate => "operate",
+        }
+    }
+}
+
+/// The lines of a settings file that make a user with a token of this SHA-256, who may do what one of the name may
+/// already; a new one may stage everything.
+pub fn user_lines(name: &str, sha256: &str, known: Option<&UserSettings>) -> String {
+    let may = known.map(|user| user.may).unwrap_or_default();
+    let paths = known.map_or_else(everywhere, |user| user.paths.clone());
+    let paths = paths
+        .iter()
+        .map(|path| toml::Value::from(path.0.to_string()));
+    let paths = toml::Value::Array(paths.collect());
+    format!(
+        "[[user]]\nname = \"{name}\"\nsha256 = \"{sha256}\"\nmay = \"{}\"\npaths = {paths}\n",
+        may.name()
+    )
+}
+
 /// Somebody who signs tokens.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -261,6 +287,31 @@ mod tests {
             let said = ServeSettings::of(&text).expect_err(&text).to_string();
             assert!(said.contains(words), "{words}: {said}");
         }
+    }
+
+    #[test]
+    fn a_new_token_changes_nothing_that_its_user_may() {
+        let (old, new) = ("0".repeat(64), "1".repeat(64));
+        let named = format!("[[user]]\nname = \"ann\"\nsha256 = \"{old}\"\n");
+        let may = "may = \"operate\"\npaths = [\"/a b/\\\"c\\\"\", \"/d/\"]\n";
+        let settings = ServeSettings::of(&(named + may)).expect("settings");
+        let lines = user_lines("ann", &new, settings.users.first());
+        let expected = "may = \"operate\"\npaths = ";
+        assert!(lines.contains(expected), "{lines}");
+        let again = ServeSettings::of(&lines).expect("settings").users;
+        assert_eq!(
+            (again[0].sha256.0, again[0].may),
+            ([0x11; 32], May::Operate)
+        );
+        let areas = |users: &[UserSettings]| -> Vec<Area> {
+            users[0].paths.iter().map(|path| path.0.clone()).collect()
+        };
+        assert_eq!(areas(&again), areas(&settings.users));
+        let lines = user_lines("bob", &new, None);
+        assert!(
+            lines.ends_with("may = \"stage\"\npaths = [\"/\"]\n"),
+            "{lines}"
+        );
     }
 
     #[test]

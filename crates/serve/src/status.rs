@@ -16,6 +16,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tapewise_archive::catalogue::VolumeWait;
+use tapewise_archive::forecast::BusyDrive;
 use tapewise_archive::mover::OwnerShare;
 use tapewise_archive::pull_list::Pull;
 use utoipa::ToSchema;
@@ -117,7 +118,10 @@ pub(crate) struct Queue {
     cartridges: Vec<Cartridge>,
     /// When the mounts were planned, in seconds since 1970.
     planned_at_s: i64,
-    /// The mounts that are planned, in their order, if nothing joins the queue.
+    /// Cartridges that drives read now.
+    busy: Vec<BusyNow>,
+    /// The mounts that are planned, in their order, if nothing joins the queue and each drive first reads all that it
+    /// has begun.
     mounts: Vec<PlannedMount>,
     /// Users that recalls wait for or drives work for, each in an activity.
     shares: Vec<ShareNow>,
@@ -167,10 +171,49 @@ impl From<&OwnerShare> for ShareNow {
     }
 }
 
+/// A cartridge that is being read.
+#[derive(Serialize, ToSchema)]
+struct BusyNow {
+    /// The volume's label.
+    label: String,
+    /// The drive's serial number; absent: a process works alone, and does not tell its drives.
+    drive: Option<String>,
+    /// The host whose mover has the drive.
+    host: Option<String>,
+    /// Recalls that were begun and have no answer yet.
+    recalls: usize,
+    /// Bytes of these on the cartridge.
+    bytes: u64,
+    /// How long the cartridge stays in the drive, at most, in seconds: as if nothing had been read of it.
+    most_s: f64,
+    /// Whom it is read for; empty where nobody said.
+    user: String,
+    /// What for; empty where nobody said.
+    activity: String,
+}
+
+impl From<&BusyDrive> for BusyNow {
+    fn from(busy: &BusyDrive) -> BusyNow {
+        let lease = busy.lease.as_ref();
+        BusyNow {
+            label: busy.label.clone(),
+            drive: lease.map(|lease| lease.drive.clone()),
+            host: lease.map(|lease| lease.holder.host.clone()),
+            recalls: busy.recalls,
+            bytes: busy.bytes,
+            most_s: busy.most.as_secs_f64(),
+            user: busy.owner.user.clone(),
+            activity: busy.owner.activity.clone(),
+        }
+    }
+}
+
 #[derive(Serialize, ToSchema)]
 struct PlannedMount {
     /// The volume's label.
     label: String,
+    /// When the robot goes for it, in seconds from `planned_at_s`.
+    begins_s: f64,
     /// How many recalls this mount answers.
     recalls: usize,
     /// Bytes that are read.
@@ -189,6 +232,7 @@ impl From<&Pull> for PlannedMount {
     fn from(pull: &Pull) -> PlannedMount {
         PlannedMount {
             label: pull.label.clone(),
+            begins_s: pull.begins.as_secs_f64(),
             recalls: pull.files,
             bytes: pull.bytes,
             drive_s: pull.drive_time.0 as f64 / 1e6,
@@ -238,6 +282,7 @@ pub(crate) async fn queue(
             version: 1,
             cartridges: waits.into_iter().map(Cartridge::from).collect(),
             planned_at_s: seconds(outlook.at_ns),
+            busy: outlook.busy.iter().map(BusyNow::from).collect(),
             mounts: outlook.pulls.iter().map(PlannedMount::from).collect(),
             shares: outlook.shares.iter().map(ShareNow::from).collect(),
             unknown: outlook.unknown.clone(),

@@ -6,9 +6,12 @@
 //! - a file has a `state` and never `onDisk`, and an `error` only when it has failed for good: gfal2 takes any error
 //!   for the end;
 //! - a header `Idempotency-Key` lets a client that lost the answer ask again without asking twice;
-//! - times are whole seconds.
+//! - times are whole seconds;
+//! - what a client says below `targetedMetadata` for other sites, or in keys that are unknown there, is passed over, as
+//!   the specification wants it; every other unknown key is refused, for it may be a misspelt one.
 
 use crate::access::{Deed, Who};
+use crate::body::{Body, Object, parse};
 use crate::files::find;
 use crate::lifetime;
 use crate::names::meanings;
@@ -19,8 +22,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -86,23 +88,34 @@ fn address(service: &Service, headers: &HeaderMap) -> String {
     host.map_or_else(String::new, |host| format!("{scheme}://{host}"))
 }
 
-#[derive(Deserialize, ToSchema)]
+#[derive(ToSchema)]
 pub(crate) struct StageBody {
     #[schema(min_items = 1)]
     files: Vec<FileBody>,
 }
 
-/// Whatever else a client sends is passed over, as the specification wants it.
-#[derive(Deserialize, ToSchema)]
+impl Body for StageBody {
+    const EXAMPLE: &'static str = r#"{"files": [{"path": "/d/file", "diskLifetime": "PT24H"}]}"#;
+
+    fn of(object: Object) -> Result<StageBody, String> {
+        let files = object.only(&["files"])?.objects("files")?.into_iter();
+        let files = files.map(FileBody::of);
+        Ok(StageBody {
+            files: files.collect::<Result<_, String>>()?,
+        })
+    }
+}
+
+#[derive(ToSchema)]
 struct FileBody {
     /// From the root of the archive.
     path: String,
     /// How long it stays in the cache, as ISO 8601 has it: `PT24H`.
-    #[serde(rename = "diskLifetime")]
+    #[schema(rename = "diskLifetime")]
     disk_lifetime: Option<String>,
     /// What is meant for this site stands under its name, else under `default`: `{"default": {"activity": "production"}}`.
     /// The activity is what the file is for, as the site divides its drives. What is for other sites is passed over.
-    #[serde(rename = "targetedMetadata")]
+    #[schema(rename = "targetedMetadata")]
     targeted_metadata: Option<serde_json::Value>,
 }
 
@@ -110,6 +123,15 @@ struct FileBody {
 const ACTIVITY_BYTES: usize = 200;
 
 impl FileBody {
+    fn of(object: Object) -> Result<FileBody, String> {
+        let mut object = object.only(&["path", "diskLifetime", "targetedMetadata"])?;
+        Ok(FileBody {
+            path: object.text("path")?,
+            disk_lifetime: object.text_or_nothing("diskLifetime")?,
+            targeted_metadata: object.any("targetedMetadata"),
+        })
+    }
+
     /// What the file is for; empty where the client did not say.
     fn activity(&self, site: &str) -> Result<String, Problem> {
         let metadata = self.targeted_metadata.as_ref();
@@ -124,18 +146,19 @@ impl FileBody {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
+#[derive(ToSchema)]
 pub(crate) struct PathsBody {
     paths: Vec<String>,
 }
 
-pub(crate) fn parse<T: DeserializeOwned>(body: &[u8], example: &str) -> Result<T, Problem> {
-    serde_json::from_slice(body)
-        .map_err(|error| Problem::bad(format!("The body is not like {example}: {error}.")))
-}
+impl Body for PathsBody {
+    const EXAMPLE: &'static str = r#"{"paths": ["/d/file"]}"#;
 
-const STAGE_EXAMPLE: &str = r#"{"files": [{"path": "/d/file", "diskLifetime": "PT24H"}]}"#;
-const PATHS_EXAMPLE: &str = r#"{"paths": ["/d/file"]}"#;
+    fn of(object: Object) -> Result<PathsBody, String> {
+        let paths = object.only(&["paths"])?.texts("paths")?;
+        Ok(PathsBody { paths })
+    }
+}
 
 /// Asks for files, all or none.
 #[utoipa::path(post, path = "/tape/v1/stage", tag = "tape", request_body = StageBody,
@@ -188,7 +211,7 @@ fn begin(
     repeat_key: Option<String>,
     body: &[u8],
 ) -> Result<String, Problem> {
-    let asked: StageBody = parse(body, STAGE_EXAMPLE)?;
+    let asked: StageBody = parse(body)?;
     let most = service.limits.files;
     if asked.files.is_empty() {
         return Err(Problem::bad("`files` is empty: name at least one file."));
@@ -399,7 +422,7 @@ pub(crate) async fn cancel(
 ) -> Result<(), Problem> {
     let cancel = move |service: &Service| {
         let stage = known(service, &who, &id)?;
-        let asked: PathsBody = parse(&body, PATHS_EXAMPLE)?;
+        let asked: PathsBody = parse(&body)?;
         let files = named(&stage, &asked.paths)?;
         let spellings: Vec<String> = files.iter().map(|file| file.spelling.clone()).collect();
         let at_ns = (service.now_ns)();
@@ -435,7 +458,7 @@ pub(crate) async fn release(
     body: Bytes,
 ) -> Result<(), Problem> {
     let release = move |service: &Service| {
-        let asked: PathsBody = parse(&body, PATHS_EXAMPLE)?;
+        let asked: PathsBody = parse(&body)?;
         let catalogue = &service.archive.catalogue;
         if id == NO_ID {
             for path in &asked.paths {
@@ -479,7 +502,7 @@ pub(crate) async fn archiveinfo(
     body: Bytes,
 ) -> Result<Response, Problem> {
     let infos = move |service: &Service| {
-        let asked: PathsBody = parse(&body, PATHS_EXAMPLE)?;
+        let asked: PathsBody = parse(&body)?;
         let mut seen = BTreeSet::new();
         let mut paths = asked.paths;
         paths.retain(|path| seen.insert(path.clone()));

@@ -124,9 +124,10 @@ impl Work {
         self.state().counts.clone()
     }
 
-    /// Tells what a drive did, as it is known at a time.
-    pub fn saw(&self, event: &Event, now_ns: i64) {
-        self.beat().drives.saw(event, now_ns);
+    /// Tells what a drive did, as it is known at a time. Whether it goes on with the cartridge that it has loaded: the
+    /// log calls that a mount too.
+    pub fn saw(&self, event: &Event, now_ns: i64) -> bool {
+        self.beat().drives.saw(event, now_ns)
     }
 
     /// What drives did.

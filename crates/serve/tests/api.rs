@@ -216,9 +216,24 @@ fn what_makes_no_sense_is_refused_with_an_example() {
         .refused(400, "at least one file");
     let lifetime = r#"{"files": [{"path": "/d/1", "diskLifetime": "soon"}]}"#;
     desk.post("stage", lifetime).refused(400, "PT1H");
-    // What is for other sites, or unknown, is passed over.
-    let more =
-        r#"{"files": [{"path": "/d/1", "targetedMetadata": {"x": {"y": 1}}, "z": 1}], "z": 1}"#;
+    let lifetime = r#"{"files": [{"path": "/d/1", "diskLifetime": "2 days"}]}"#;
+    desk.post("stage", lifetime).refused(400, "ISO 8601");
+    for misspelt in [
+        r#"{"files": [{"path": "/d/1", "disklifetime": "P1D"}]}"#,
+        r#"{"files": [{"path": "/d/1"}], "lifetime": "P1D"}"#,
+        r#"{"path": ["/d/1"]}"#,
+    ] {
+        desk.post("stage", misspelt)
+            .refused(400, "which is none of");
+    }
+    desk.post("archiveinfo", r#"{"path": ["/d/1"]}"#)
+        .refused(400, "has the key `path`, which is none of `paths`");
+    let wrong = desk.post("stage", r#"{"files": ["/d/1"]}"#);
+    wrong.refused(400, "`files[0]` is text, and must be an object");
+    assert!(!wrong.body.contains("struct"), "{}", wrong.body);
+    assert_eq!(desk.open_recalls(), 0);
+    // What is for other sites, or unknown to this one, is passed over, as the specification wants it.
+    let more = r#"{"files": [{"path": "/d/1", "targetedMetadata": {"x": {"y": 1}, "default": {"z": 1}}}]}"#;
     assert_eq!(desk.post("stage", more).status, 201);
     desk.ask("PUT", "/tape/v1/stage", "").refused(405, "method");
     desk.ask("GET", "/nowhere", "").refused(404, "well-known");

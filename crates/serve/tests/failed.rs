@@ -31,7 +31,7 @@ fn operators_empty_the_list_of_recalls_that_failed() {
         (&list["all"], list["failed"].as_array().map(Vec::len)),
         (&json!(2), Some(2))
     );
-    let latest = json!({"recall": failed[1].0, "user": "http", "path": "d/2", "to": null, "cause": "unreadable",
+    let latest = json!({"recall": failed[1].0, "attempts": 1, "user": "http", "path": "d/2", "to": null, "cause": "unreadable",
         "error": "block <7> cannot be read", "asked_at_s": NOW_S, "failed_at_s": NOW_S + 5});
     assert_eq!(list["failed"][0], latest);
     assert_eq!(
@@ -62,6 +62,25 @@ fn operators_empty_the_list_of_recalls_that_failed() {
         .refused(403, "Only operators");
     desk.by(&secrets[0]);
     desk.ask("GET", "/api/v1/failed", "").refused(403, "");
+}
+
+#[test]
+fn a_file_that_failed_twice_is_one_line_with_its_attempts() {
+    let desk = Desk::with(archive(), &ServeSettings::default());
+    fail(&desk, &["/d/1"]);
+    let failed = fail(&desk, &["/d/1"]);
+    let list = desk.ask("GET", "/api/v1/failed", "").json();
+    assert_eq!(list["all"], 1);
+    let [line] = &list["failed"].as_array().expect("a list")[..] else {
+        panic!("{list}");
+    };
+    let told = (&line["recall"], &line["attempts"]);
+    assert_eq!(told, (&json!(failed[0].0), &json!(2)));
+    let page = desk.ask("GET", "/failed", "").body;
+    assert_eq!(page.matches("type=\"checkbox\"").count(), 1, "{page}");
+    let asked = json!({"recalls": [failed[0].0]}).to_string();
+    desk.ask("POST", "/api/v1/failed/dismiss", asked);
+    assert_eq!(desk.ask("GET", "/api/v1/failed", "").json()["all"], 0);
 }
 
 #[test]

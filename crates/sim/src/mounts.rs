@@ -36,6 +36,7 @@ mod cut;
 mod fifo;
 mod home;
 mod index;
+mod left;
 mod matching;
 mod most_requests;
 mod oldest;
@@ -46,6 +47,7 @@ mod shares;
 
 pub use cut::{Elsewhere, cuts, yields};
 pub use home::{Pace, take_home};
+pub use left::Left;
 pub use reason::{Reason, Why, reason};
 pub use settings::{MountSettings, Owner, PolicyError};
 pub use shares::{OwnerId, Share, Shares, Standing};

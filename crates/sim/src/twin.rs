@@ -8,9 +8,11 @@ mod log;
 mod measured;
 mod priced;
 mod text;
+mod users;
 
 pub use log::Log;
 pub use priced::{AsItWas, Priced};
+pub use users::{CheckedUser, UserAnswered};
 
 use crate::library::{Run, Site, Stalled};
 use crate::mounts::MountPolicy;
@@ -32,6 +34,8 @@ pub struct Twin {
     pub assumed: Vec<String>,
     /// The responses that the logs show, in seconds.
     pub responses_s: Vec<f64>,
+    /// Those of each user, in an activity, in the order of the scenario's names.
+    pub users: Vec<UserAnswered>,
     /// What the logs show of mounts, drives and waiting.
     pub as_it_was: AsItWas,
 }
@@ -126,6 +130,7 @@ impl Twin {
         Ok(Twin {
             text,
             assumed,
+            users: users::answered(&arrivals),
             as_it_was: measured.as_it_was(&responses_s),
             responses_s,
         })
@@ -165,6 +170,42 @@ impl Twin {
             .collect()
     }
 
+    /// The mean response of each user in the logs beside that in runs of the twin, as [`Twin::check`] runs it. Nothing where
+    /// the logs tell no users apart.
+    ///
+    /// # Errors
+    /// [`CheckError`].
+    pub fn check_users(
+        &self,
+        site: &Site,
+        replications: u64,
+    ) -> Result<Vec<CheckedUser>, CheckError> {
+        if self.users.len() < 2 || self.responses_s.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut means = vec![Vec::new(); self.users.len()];
+        for replication in 0..replications {
+            let mut responses_s = vec![Vec::new(); self.users.len()];
+            for answer in site.run(replication)?.answers {
+                responses_s[answer.owner as usize].push(answer.response.as_secs_f64());
+            }
+            for (means, responses_s) in means.iter_mut().zip(&responses_s) {
+                means.push(mean(responses_s));
+            }
+        }
+        let users = self.users.iter().zip(means);
+        let answered = users.filter(|(user, _)| !user.responses_s.is_empty());
+        let one = |(user, means): (&UserAnswered, Vec<f64>)| {
+            Ok(CheckedUser {
+                owner: user.owner.clone(),
+                requests: user.responses_s.len(),
+                log_s: mean(&user.responses_s),
+                twin_s: Interval::of_another(&means, LEVEL)?,
+            })
+        };
+        answered.map(one).collect()
+    }
+
     /// What comes of the twin's requests under a policy, all else as it is in the twin. Every policy gets the same
     /// requests and the same random numbers.
     ///
@@ -183,4 +224,8 @@ impl Twin {
         let runs = runs.collect::<Result<Vec<Run>, Stalled>>()?;
         Ok(Priced::new(policy, &runs)?)
     }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }

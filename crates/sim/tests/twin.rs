@@ -1,12 +1,13 @@
 //! A twin gives back what its log shows, and says what the log does not tell.
 
-use tapewise_formats::asked_csv::read_asked;
+use tapewise_formats::asked_csv::{Asked, read_asked};
 use tapewise_formats::cta_log::read_cta_log;
 use tapewise_formats::event::{Action, Event};
 use tapewise_formats::event_log::{EventLog, Header, Session, read_events};
 use tapewise_model::{Micros, profile};
 use tapewise_sim::library::{Part, Run, Site};
-use tapewise_sim::mounts::MountPolicy;
+use tapewise_sim::mounts::{MountPolicy, Owner};
+use tapewise_sim::scenario::Arrivals;
 use tapewise_sim::twin::{Log, Twin, TwinError};
 use tapewise_sim::{Logged, Scenario, responses_csv};
 
@@ -67,6 +68,69 @@ fn a_twin_of_a_known_site_gives_back_its_responses() {
         // Of twelve numbers 95 % intervals hold all but a few.
         assert!(held >= 9, "{drive}: {held} of 12");
     }
+}
+
+#[test]
+fn a_twin_knows_who_asked_and_for_what_activity() {
+    let table = "arrived_s,cartridge,owner,activity\n0,A,bo,production\n1,A,ann,\n2,B,bo,analysis\n3,B,,\n\
+        4,B,bo,production\n";
+    let asked = read_asked(table.as_bytes()).expect("a table");
+    let twin = Twin::new(&[Log::Asked(asked)]).expect("a twin");
+    let scenario = Scenario::from_toml(&twin.text).expect("a scenario");
+    let Arrivals::Trace { list } = &scenario.arrivals else {
+        panic!("a trace");
+    };
+    let owners = scenario.owners();
+    let who = list.iter().map(|one| {
+        let Owner { user, activity } = &owners[one.owner as usize];
+        (user.as_str(), activity.as_str())
+    });
+    let expected = [
+        ("bo", "production"),
+        ("ann", ""),
+        ("bo", "analysis"),
+        ("", ""),
+        ("bo", "production"),
+    ];
+    assert_eq!(who.collect::<Vec<_>>(), expected);
+    assert_eq!(owners.len(), 4);
+}
+
+#[test]
+fn a_twin_is_compared_with_its_log_user_by_user() {
+    let logs = logs(&site(3, STATED));
+    let Log::Asked(asked) = &logs[0] else {
+        panic!("a table");
+    };
+    let mean = |owner: &str| {
+        let responses = asked
+            .iter()
+            .filter(|one| one.owner.as_deref() == Some(owner));
+        let responses: Vec<f64> = responses.filter_map(|one| one.response_s).collect();
+        (
+            responses.len(),
+            responses.iter().sum::<f64>() / responses.len() as f64,
+        )
+    };
+    let twin = Twin::new(&logs).expect("a twin");
+    let users = twin.check_users(&of(&twin), 5).expect("checked");
+    assert!(users.len() >= 5, "{users:?}");
+    for user in &users {
+        let (requests, mean_s) = mean(&user.owner.user);
+        assert_eq!(user.requests, requests);
+        assert!((user.log_s - mean_s).abs() < 1e-6, "{user:?}");
+        assert!(
+            (user.twin_s.estimate / mean_s - 1.0).abs() < 0.3,
+            "{user:?}"
+        );
+    }
+    // A log of one user says what is said of all.
+    let nobody = asked
+        .iter()
+        .cloned()
+        .map(|one| Asked { owner: None, ..one });
+    let twin = Twin::new(&[Log::Asked(nobody.collect())]).expect("a twin");
+    assert_eq!(twin.check_users(&of(&twin), 2).expect("checked"), []);
 }
 
 #[test]

@@ -7,11 +7,13 @@
 //! A host that is cut off in the middle of a transaction holds the turn until the server notices: see
 //! [`connection`]. When a connection is lost, the transaction on it is rolled back by the server and the caller gets the error; the
 //! next operation connects again. When the connection is lost while a commit is on its way, the server is asked what
-//! became of that transaction, and only if that cannot be found out is it reported as unknown.
+//! became of that transaction (see [`commit`]), and only if that cannot be found out is it reported as unknown.
 
+mod commit;
 mod connection;
 mod encryption;
 mod failure;
+mod rows;
 mod schema;
 mod state;
 mod transaction;
@@ -19,14 +21,13 @@ mod transaction;
 use super::sql::{Database, Transaction, broken_rules, copy_all, must_hold};
 use super::sqlite::{appear, take_no_more};
 use super::{Catalogue, CatalogueError, Lease, Result, ServerState, SqliteCatalogue, Upgrade};
-use ::postgres::error::SqlState;
 use ::postgres::{Client, IsolationLevel, Statement};
+use commit::Marked;
 pub use connection::PostgresUrl;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use transaction::{Clock, Open};
 
 impl From<::postgres::Error> for CatalogueError {
@@ -34,10 +35,6 @@ impl From<::postgres::Error> for CatalogueError {
         CatalogueError::Database(Box::new(failure::Failure(error)))
     }
 }
-
-/// How often, and how long apart, a server that has dropped the connection in a commit is asked about it.
-const QUESTIONS: u32 = 60;
-const BETWEEN_QUESTIONS: Duration = Duration::from_millis(500);
 
 /// A catalogue in a database.
 pub struct PostgresCatalogue {
@@ -68,10 +65,11 @@ const NOT_COMPILED: &str = "SET jit = off";
 /// Says to a session that it changes nothing.
 const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
-/// A connection, and the statements that are prepared on it.
+/// A connection, the statements that are prepared on it, and the mark of the last commit.
 struct Session {
     client: Client,
     prepared: RefCell<HashMap<String, Statement>>,
+    last: Option<Marked>,
 }
 
 impl Session {
@@ -195,71 +193,30 @@ impl PostgresCatalogue {
         Ok(Session {
             client,
             prepared: RefCell::default(),
+            last: None,
         })
-    }
-
-    /// What became of a transaction whose commit has got no answer, if the server can tell.
-    fn is_committed(&self, number: &str) -> Option<bool> {
-        for _ in 0..QUESTIONS {
-            let client = self.url.connect().ok();
-            match client.and_then(|mut client| fate(&mut client, number)) {
-                Some(Fate::Committed) => return Some(true),
-                Some(Fate::Aborted) => return Some(false),
-                Some(Fate::Forgotten) => return None,
-                None => std::thread::sleep(BETWEEN_QUESTIONS),
-            }
-        }
-        None
-    }
-}
-
-/// What became of a transaction.
-#[derive(Debug, PartialEq)]
-enum Fate {
-    Committed,
-    Aborted,
-    /// The server is too far on to know.
-    Forgotten,
-}
-
-/// What a server says of a transaction; nothing while it is under way, or if there is no answer.
-fn fate(client: &mut Client, number: &str) -> Option<Fate> {
-    let sql = "SELECT pg_xact_status(CAST(CAST($1 AS TEXT) AS xid8))";
-    let status: Option<String> = match client.query_one(sql, &[&number]) {
-        Ok(row) => row.try_get(0).ok()?,
-        // It is yet to come: the server crashed before anything of it was on its disk.
-        Err(error) if error.code() == Some(&SqlState::INVALID_PARAMETER_VALUE) => {
-            return Some(Fate::Aborted);
-        }
-        Err(_) => return None,
-    };
-    match status.as_deref() {
-        Some("committed") => Some(Fate::Committed),
-        Some("aborted") => Some(Fate::Aborted),
-        Some(_) => None,
-        None => Some(Fate::Forgotten),
     }
 }
 
 impl Database for PostgresCatalogue {
     fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        self.on_session(|Session { client, prepared }| {
-            let mut transaction = client.transaction()?;
+        self.on_session(|session| {
+            let mut transaction = session.client.transaction()?;
             transaction.batch_execute(schema::TAKE_TURN)?;
-            let number = "SELECT CAST(pg_current_xact_id() AS TEXT)";
-            let number: String = transaction.query_one(number, &[])?.try_get(0)?;
-            let open = Open::new(transaction, prepared, self.clock);
+            let marked = Marked::new(&mut transaction, session.last.as_ref())?;
+            let open = Open::new(transaction, &session.prepared, self.clock);
             if let Some(lease) = &self.lease {
                 must_hold(&open, lease)?;
             }
             let value = work(&open)?;
             let Err(error) = open.commit() else {
+                session.last = Some(marked);
                 return Ok(value);
             };
             if failure::is_rolled_back(&error) {
                 return Err(error.into());
             }
-            match self.is_committed(&number) {
+            match marked.is_committed(&self.url) {
                 Some(true) => Ok(value),
                 Some(false) => Err(error.into()),
                 None => Err(CatalogueError::CommitUnknown {
@@ -270,13 +227,14 @@ impl Database for PostgresCatalogue {
     }
 
     fn read<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
-        self.on_session(|Session { client, prepared }| {
-            let transaction = client
+        self.on_session(|session| {
+            let transaction = session
+                .client
                 .build_transaction()
                 .isolation_level(IsolationLevel::RepeatableRead)
                 .read_only(true)
                 .start()?;
-            work(&Open::new(transaction, prepared, self.clock))
+            work(&Open::new(transaction, &session.prepared, self.clock))
         })
     }
 
@@ -311,37 +269,5 @@ impl Catalogue for PostgresCatalogue {
             drop(copy);
             take_no_more(partial)
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tapewise_house::postgres::Server;
-
-    #[test]
-    fn a_server_tells_what_became_of_a_transaction_also_of_one_that_it_has_lost() {
-        let Some(server) = Server::start("the fate of transactions") else {
-            return;
-        };
-        let url: PostgresUrl = server.url().parse().expect("a URL");
-        let mut client = url.connect().expect("a server");
-        let numbered = |client: &mut Client, end: &str| -> String {
-            client.batch_execute("BEGIN").expect("begun");
-            let sql = "SELECT CAST(pg_current_xact_id() AS TEXT)";
-            let number = client.query_one(sql, &[]).expect("a number").get(0);
-            client.batch_execute(end).expect("ended");
-            number
-        };
-        let committed = numbered(&mut client, "COMMIT");
-        assert_eq!(fate(&mut client, &committed), Some(Fate::Committed));
-        let rolled_back = numbered(&mut client, "ROLLBACK");
-        assert_eq!(fate(&mut client, &rolled_back), Some(Fate::Aborted));
-        let under_way = numbered(&mut client, "SELECT 1");
-        let mut other = url.connect().expect("a server");
-        assert_eq!(fate(&mut other, &under_way), None);
-        // As after a crash that has taken what was not on disk.
-        let lost = (under_way.parse::<u64>().expect("a number") + 1_000).to_string();
-        assert_eq!(fate(&mut other, &lost), Some(Fate::Aborted));
     }
 }

@@ -9,7 +9,7 @@ use tapewise_model::Micros;
 use tapewise_sim::library::MountCost;
 use tapewise_sim::mounts::{
     self, Asked, Choice, Elsewhere, FreeDrive, KindId, MediumId, MountSettings, Owner, OwnerId,
-    Reason, Shares, Situation,
+    Pace, Reason, Shares, Situation,
 };
 
 /// A robot's way to a drive, and back, where costs of mounts are compared. It is the same for all volumes, so little
@@ -122,6 +122,27 @@ impl<'a> Chooser<'a> {
         let overdue = elsewhere.iter().filter(|one| one.is_overdue(now, rules));
         let oldest = overdue.min_by_key(|one| one.oldest)?;
         Some(volumes[oldest.cartridge as usize].label.clone())
+    }
+
+    /// The drive whose cartridge goes home before anybody needs it, of those that have nothing to do. `mounts` and `again`
+    /// are those of [`Pace`].
+    pub fn goes_home(
+        &self,
+        free: &[FreeDrive],
+        mounts: f64,
+        again: f64,
+        soon_empty: usize,
+    ) -> Option<usize> {
+        let cost = self.cost.as_ref()?;
+        let pace = Pace {
+            mounts,
+            again,
+            before_s: cost.before().as_secs_f64(),
+            after_s: cost.after().as_secs_f64(),
+            soon_empty,
+        };
+        let place = mounts::take_home(self.settings.policy, free, &pace)?;
+        Some(free[place].drive as usize)
     }
 
     /// What can be read now of what waits for volumes.

@@ -5,23 +5,26 @@
 //! reads another copy of it.
 
 mod at_hand;
+mod home;
 mod meanwhile;
+mod work;
 
 use super::busy::{Busy, Floor, OwnMount};
 use super::choice::{Chooser, Next};
 use super::doubts::{Doubts, reads};
 use super::full::Full;
 use super::hand_over::Recalled;
-use super::lessee::{Denied, Leased, admission};
+use super::lessee::{Denied, Leased};
 use super::recall::{Between, Deliverer, Parts, Shared};
 use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{CopyState, RequestId, RequestState, VolumeQueue, Waiting};
 use crate::record::Segment;
+use home::Seen;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tapewise_library::pool::{Admission, Fit, Trouble, Whereabouts, Work, WorkError};
+use tapewise_library::pool::{Admission, Fit, Whereabouts, Work};
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::TapeDrive;
 use tapewise_sim::mounts::Owner;
@@ -46,6 +49,10 @@ pub(super) struct Recalling<'a> {
     within_reach: Option<HashSet<String>>,
     /// Held by whoever delivers what needs no tape.
     hands: Mutex<()>,
+    /// When the recall began.
+    began_ns: i64,
+    /// Whether cartridges go home when nothing is left to be read.
+    ends_empty: bool,
     /// Hears what was done.
     tell: &'a (dyn Fn(&Recalled) + Sync),
     state: Mutex<State>,
@@ -54,6 +61,8 @@ pub(super) struct Recalling<'a> {
 #[derive(Default)]
 struct State {
     done: Recalled,
+    /// What the drives have done so far, for those that have nothing to do.
+    seen: Seen,
     /// What is being read, by label.
     claimed: HashMap<String, Claimed>,
     /// Labels of volumes that cannot be had.
@@ -106,6 +115,26 @@ impl Mover<'_> {
         &mut self,
         tell: &(dyn Fn(&Recalled) + Sync),
     ) -> Result<Recalled, MoveError> {
+        self.recall_on_all(tell, false)
+    }
+
+    /// The same for a service: when nothing is left to be read cartridges go home, and drives that are empty serve what is
+    /// asked for meanwhile.
+    ///
+    /// # Errors
+    /// As [`Mover::recall`].
+    pub fn recall_and_empty(
+        &mut self,
+        tell: &(dyn Fn(&Recalled) + Sync),
+    ) -> Result<Recalled, MoveError> {
+        self.recall_on_all(tell, true)
+    }
+
+    fn recall_on_all(
+        &mut self,
+        tell: &(dyn Fn(&Recalled) + Sync),
+        ends_empty: bool,
+    ) -> Result<Recalled, MoveError> {
         let places = self.pool.volumes().into_iter();
         let places = places.filter(|(_, place)| !matches!(place, Whereabouts::Missing(_)));
         let recalling = Recalling {
@@ -123,6 +152,8 @@ impl Mover<'_> {
                 .lessee
                 .map(|_| places.map(|(label, _)| label).collect()),
             hands: Mutex::default(),
+            began_ns: (self.now_ns)(),
+            ends_empty,
             tell,
             state: Mutex::default(),
         };
@@ -246,6 +277,7 @@ impl Recalling<'_> {
                         started_ns,
                         leased: None,
                     };
+                    state.seen.begin(&claimed.queue, here.contains(&label));
                     state.claimed.insert(label.clone(), claimed);
                     return Ok(Some(label));
                 }
@@ -457,119 +489,6 @@ impl Recalling<'_> {
         } else {
             state.ended.get_or_insert(error);
         }
-    }
-}
-
-impl Work for Recalling<'_> {
-    fn prepare(&self) {
-        // One at a time: another drive does not wait for a copy, it looks for a volume.
-        let Ok(_hands) = self.hands.try_lock() else {
-            return;
-        };
-        if lock(&self.state).ended.is_some() {
-            return;
-        }
-        let mut done = Recalled::default();
-        let delivered = self.deliver_at_hand(&mut done);
-        (self.tell)(&done);
-        let mut state = lock(&self.state);
-        state.done.add(done);
-        if let Err(error) = delivered {
-            state.ended.get_or_insert(error);
-        }
-    }
-
-    fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String> {
-        let mut state = lock(&self.state);
-        if state.ended.is_some() {
-            return None;
-        }
-        let claimed = self.claim(&mut state, fits);
-        claimed.unwrap_or_else(|error| {
-            state.ended = Some(error);
-            None
-        })
-    }
-
-    fn admit(&self, volume: &str, drive: &mut TapeDrive) -> Result<Admission, RunError> {
-        admission(self.lease(volume, drive), |error| {
-            lock(&self.state).ended.get_or_insert(error);
-        })
-    }
-
-    fn carry_out(
-        &self,
-        volume: &str,
-        drive: &mut TapeDrive,
-        log: &mut dyn Log,
-    ) -> Result<(), Trouble> {
-        let claimed = {
-            let mut state = lock(&self.state);
-            state.cut_for.remove(volume);
-            state.claimed.get(volume).cloned()
-        };
-        let Some(claimed) = claimed else {
-            return Ok(());
-        };
-        let mut done = Recalled::default();
-        let read = self.read(&claimed, drive, log, &mut done);
-        (self.tell)(&done);
-        let mut state = lock(&self.state);
-        state.done.add(done);
-        let error = match read {
-            Ok(true) => return Err(Trouble::Elsewhere),
-            Ok(false) => {
-                // Until the drive's time has come here it works for the same owner; nothing of the volume is claimed.
-                if let Some(claimed) = state.claimed.get_mut(volume) {
-                    claimed.queue.waiting.clear();
-                    claimed.leased = None;
-                }
-                return Ok(());
-            }
-            Err(error) => error,
-        };
-        if let Some(found) = error.other_cartridge() {
-            return Err(Trouble::Another(found));
-        }
-        if error.is_of_destination() {
-            // All that is left of it goes where nothing more is taken.
-            return match self.release(&mut state, volume) {
-                Ok(()) => Ok(()),
-                Err(error) => {
-                    state.ended.get_or_insert(error);
-                    Ok(())
-                }
-            };
-        }
-        match error.of_drive() {
-            Ok(source) => Err(Trouble::Run(source)),
-            Err(error) => {
-                self.end(&mut state, volume, error);
-                Ok(())
-            }
-        }
-    }
-
-    fn done(&self, volume: &str) {
-        lock(&self.state).claimed.remove(volume);
-    }
-
-    fn put_back(&self, volume: &str) {
-        let mut state = lock(&self.state);
-        if let Err(error) = self.release(&mut state, volume) {
-            state.ended.get_or_insert(error);
-        }
-    }
-
-    fn give_up(&self, volume: &str, error: WorkError) {
-        let error = match error {
-            WorkError::Pool(error) => error.into(),
-            WorkError::Run(source) => MoveError::Run {
-                label: volume.to_owned(),
-                source,
-            },
-        };
-        self.end(&mut lock(&self.state), volume, error);
     }
 }
 

@@ -1,5 +1,6 @@
 //! `tapewise mover`: carries out what waits in an archive with the drives that this host reaches, beside other movers.
 
+mod known;
 mod outage;
 mod status;
 
@@ -21,7 +22,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tapewise_archive::catalogue::Holder;
-use tapewise_archive::mover::{self, Denied, Leased, Lessee, Migrated, Recalled, random_uuid};
+use tapewise_archive::mover::{
+    self, Denied, Leased, Lessee, Migrated, MoveError, Recalled, random_uuid,
+};
 use tapewise_formats::event::Event;
 use tapewise_serve::{Doing, Work, listen, router_of_mover};
 
@@ -63,11 +66,12 @@ pub struct Mover {
     /// Leave what lies in the cache to other movers: only recall.
     #[arg(long)]
     only_recall: bool,
-    /// End when nothing waits.
+    /// End when nothing waits, or when nothing that waits can be read or written now: a destination or the cache is
+    /// full, or a cartridge is missing.
     #[arg(long)]
     until_idle: bool,
-    /// Serve metrics for Prometheus at http://HOST:PORT/metrics, without a token: they name drives and cartridges, and no
-    /// file. Port 0 takes any free port.
+    /// Serve metrics for Prometheus at http://HOST:PORT/metrics, without a token: they name drives, and neither
+    /// files nor people. Port 0 takes any free port.
     #[arg(long, value_name = "HOST:PORT")]
     metrics: Option<String>,
     /// Print only errors on standard error.
@@ -205,6 +209,21 @@ fn sit_down(desk: Result<Leased, Denied>) -> Result<Leased, CliError> {
     desk.map_err(|(Denied::Drive(why) | Denied::Volume(why))| CliError::with(Exit::Refused, why))
 }
 
+/// What came of a look at what waits.
+struct Round {
+    /// Whether a recall was answered or something was written.
+    has_worked: bool,
+    /// Why something waits that cannot be read or written now.
+    held_up: Option<CliError>,
+}
+
+impl Round {
+    const IDLE: Round = Round {
+        has_worked: false,
+        held_up: None,
+    };
+}
+
 /// A mover at work.
 struct Moving<'a> {
     archive: &'a Archive,
@@ -223,31 +242,70 @@ impl Moving<'_> {
     fn work(&self) -> Result<(), CliError> {
         let mut pause = FIRST_PAUSE;
         let mut said = String::new();
+        let mut has_ever_worked = false;
         // Another drive comes first each time: what a dead mover has left in one is found in the end.
         let mut drives = self.drives.clone();
         while !is_set(self.stop) {
             drives.rotate_left(1);
-            match self.round(&drives) {
-                Ok(true) => {
+            let round = self.round(&drives);
+            let has_worked = round.as_ref().is_ok_and(|round| round.has_worked);
+            has_ever_worked |= has_worked;
+            let held_up = match round {
+                Ok(round) => round.held_up,
+                Err(_) if is_set(self.stop) => return Ok(()),
+                // Somebody has to decide something first, such as to put this host into use again.
+                Err(error) if self.args.until_idle && error.exit() == Exit::Refused => {
+                    return Err(error);
+                }
+                Err(error) => {
+                    self.retry(&error, &mut pause, &mut said);
+                    continue;
+                }
+            };
+            match held_up {
+                None if has_worked => {
                     pause = FIRST_PAUSE;
                     said.clear();
                 }
-                Ok(false) if self.args.until_idle => return Ok(()),
-                Ok(false) => {
+                None if self.args.until_idle => return Ok(()),
+                None => {
                     self.watch.work.say(Doing::Idle);
                     self.rest(IDLE);
                 }
-                Err(_) if is_set(self.stop) => return Ok(()),
-                Err(error) => {
-                    self.watch.is_stuck(error.message(), &mut said);
-                    // Others may be able to use them. Where the catalogue is not reached, the next round begins with it.
-                    let _ = self.lessee.give_back_drives();
-                    self.rest(pause);
-                    pause = (pause * 2).min(LONGEST_PAUSE);
+                Some(_) if is_set(self.stop) => return Ok(()),
+                Some(why) if self.args.until_idle && !has_worked => {
+                    return Err(self.left_behind(&why, has_ever_worked)?);
                 }
+                Some(why) => self.retry(&why, &mut pause, &mut said),
             }
         }
         Ok(())
+    }
+
+    /// Says what went wrong, and waits until it is tried again.
+    fn retry(&self, error: &CliError, pause: &mut Duration, said: &mut String) {
+        self.watch.is_stuck(error.message(), said);
+        // Others may be able to use them. Where the catalogue is not reached, the next round begins with it.
+        let _ = self.lessee.give_back_drives();
+        self.rest(*pause);
+        *pause = (*pause * 2).min(LONGEST_PAUSE);
+    }
+
+    /// The error of a mover that is to end when it is idle, and leaves behind what it can neither read nor write.
+    fn left_behind(&self, why: &CliError, has_worked: bool) -> Result<CliError, CliError> {
+        let open = self.archive.catalogue.open_recalls()?;
+        let exit = if has_worked {
+            Exit::Partial
+        } else {
+            why.exit()
+        };
+        let said = format!(
+            "ended with {} in the queue, because nothing of what waits can be read or written now: {}",
+            units::count(open.queued as usize, "recall"),
+            why.message()
+        );
+        Ok(CliError::with(exit, said)
+            .hint("put this right: what waits stays in the queue, and the same command goes on"))
     }
 
     fn rest(&self, most: Duration) {
@@ -274,15 +332,15 @@ impl Moving<'_> {
         }
     }
 
-    /// Carries out what waits, as far as this mover gets drives and cartridges; whether it did something.
-    fn round(&self, drives: &[String]) -> Result<bool, CliError> {
+    /// Carries out what waits, as far as this mover gets drives and cartridges.
+    fn round(&self, drives: &[String]) -> Result<Round, CliError> {
         self.lessee.give_back_drives()?;
         sit_down(self.lessee.desk()?)?;
         let catalogue = &self.archive.catalogue;
         let is_migrating =
             !self.args.only_recall && !catalogue.next_migrations(i64::MAX, 1)?.is_empty();
         if catalogue.open_recalls()?.queued == 0 && !is_migrating {
-            return Ok(false);
+            return Ok(Round::IDLE);
         }
         gather(self.archive, self.window, self.stop)?;
         let desk = sit_down(self.lessee.desk_anew()?)?;
@@ -296,11 +354,11 @@ impl Moving<'_> {
         let quiet = self.args.quiet;
         let tell = |recalled: &Recalled| self.watch.did(recalled);
         let work = |mover: &mut mover::Mover<'_>| {
-            let recalled = mover.recall_telling(&tell)?;
+            let recalled = mover.recall_and_empty(&tell)?;
             let migrated = if is_migrating {
-                mover.migrate(i64::MAX)?
+                mover.migrate(i64::MAX)
             } else {
-                Migrated::default()
+                Ok(Migrated::default())
             };
             Ok((recalled, migrated))
         };
@@ -309,15 +367,21 @@ impl Moving<'_> {
         let (recalled, migrated) = self
             .archive
             .with_crew(&cache, &crew, self.stop, quiet, &watch, work)?;
-        self.tell(&migrated);
-        if let Some(full) = recalled.full.first() {
-            return Err(CliError::failed(full));
-        }
-        if let Some((label, why)) = recalled.unavailable.first() {
-            return Err(CliError::failed(format!("volume {label}: {why}")));
-        }
         let answered = recalled.delivered + recalled.failed.len() as u64;
-        Ok(answered + migrated.segments > 0)
+        let full = recalled.full.first().map(CliError::failed);
+        let unavailable = recalled.unavailable.first();
+        let unavailable =
+            unavailable.map(|(label, why)| CliError::failed(format_args!("volume {label}: {why}")));
+        let (migrated, unwritten) = match migrated {
+            Ok(migrated) => (migrated, None),
+            Err(error @ MoveError::NoVolume { .. }) => (Migrated::default(), Some(error.into())),
+            Err(error) => return Err(error.into()),
+        };
+        self.tell(&migrated);
+        Ok(Round {
+            has_worked: answered + migrated.segments > 0,
+            held_up: full.or(unavailable).or(unwritten),
+        })
     }
 
     fn tell(&self, migrated: &Migrated) {

@@ -5,6 +5,7 @@
 //! reads settings again.
 
 mod configured;
+mod explain;
 mod keeper;
 mod movers;
 
@@ -16,10 +17,10 @@ use crate::interrupt::{is_set, stop_on_interrupt};
 use crate::log::{self, About};
 use crate::now::now_ns;
 use crate::output::{print, say};
+use crate::quantity;
 use crate::socket::{bind, host_name, resolve};
 use crate::telemetry::tracer;
 use crate::watch::Watch;
-use crate::{quantity, units};
 use configured::Configured;
 use keeper::Keeper;
 use movers::Books;
@@ -30,12 +31,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tapewise_archive::forecast::Forecast;
-use tapewise_archive::mover::{Mover, OwnerShare, Recalled};
-use tapewise_archive::pull_list::Asking;
+use tapewise_archive::mover::{Mover, Recalled};
 use tapewise_formats::event::Event;
 use tapewise_serve::{
-    Certificate, Doing, Parts, ServeSettings, Service, Work, listen, new_secret, router,
+    Certificate, Doing, Parts, ServeSettings, Service, Work, listen, new_secret, router, user_lines,
 };
 
 /// Answer recall requests over HTTP (experimental).
@@ -57,11 +56,12 @@ pub struct Serve {
     /// The file with users, certificate and limits [default: serve.toml in the archive, if it is there].
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
-    /// Make a token for a user, print it with the lines that serve.toml needs, and end.
+    /// Make a token for a user, print it with the lines that serve.toml needs, and end. If serve.toml has the user,
+    /// the lines leave what the user may do as it is.
     #[arg(long, value_name = "NAME")]
     new_token: Option<String>,
-    /// Print how many drives work for each user and activity, how many are due, and what limits hold back; then in
-    /// which order the cartridges of the queue are mounted, and why; and end.
+    /// Print how many drives work for each user and activity, how many are due, and what limits hold back; then what
+    /// drives read now, and in which order the cartridges of the queue are mounted after that, and why; and end.
     #[arg(long, conflicts_with = "new_token")]
     explain_next: bool,
     /// Listen at this address; port 0 takes any free port [default: 127.0.0.1:8080].
@@ -108,7 +108,7 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
         return new_token(args, name);
     }
     if args.explain_next {
-        return explain_next(args);
+        return explain::run(&args.archive);
     }
     let configured = Configured::of(args)?;
     let address = resolve(configured.listen(args))?;
@@ -217,66 +217,17 @@ fn warn_of_clear_text(address: SocketAddr) {
     }
 }
 
-/// Tells what drives do with the queue, and why.
-fn explain_next(args: &Serve) -> Result<ExitCode, CliError> {
-    let archive = Archive::open(&args.archive)?;
-    let asking = Asking {
-        files: &[],
-        now_ns: now_ns(),
-        drives: archive.settings.drives.len(),
-    };
-    let settings = archive.settings_on_paper()?;
-    let Forecast { pulls, shares, .. } =
-        Forecast::of(archive.catalogue.as_ref(), asking, &settings)?;
-    if pulls.is_empty() {
-        say("tapewise: no recall waits for a cartridge\n");
-    }
-    let lines = pulls.iter().map(|pull| {
-        let (has, due) = pull.has_and_due;
-        format!(
-            "{}: {}, {}, about {}, for {}, who has {} of {due:.1} due, because {}\n",
-            pull.label,
-            units::count(pull.files, "file"),
-            units::bytes(pull.bytes),
-            pull.drive_time,
-            pull.owner,
-            units::count(has, "drive"),
-            pull.why
-        )
-    });
-    let shares = shares.iter().map(share_in_words);
-    print(&shares.chain(lines).collect::<String>())?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// What a user has of the drives, and what holds some of the recalls back.
-fn share_in_words(share: &OwnerShare) -> String {
-    let mut words = format!(
-        "{}: {} at work, {:.1} due, {} in the queue\n",
-        share.owner,
-        units::count(share.drives, "drive"),
-        share.due,
-        units::count(share.waiting, "recall")
-    );
-    for (why, recalls) in &share.held {
-        let recalls = units::count(*recalls, "recall");
-        words += &format!("  {recalls} held back: {why}\n");
-    }
-    words
-}
-
 /// Makes a token for a user, and tells what the settings need.
 fn new_token(args: &Serve, name: &str) -> Result<ExitCode, CliError> {
     let (secret, hash) = new_secret();
-    let user = format!("[[user]]\nname = \"{name}\"\nsha256 = \"{hash}\"\n");
     let users = Configured::of(args)?.settings.users;
-    let is_known = users.iter().any(|user| user.name == name);
+    let known = users.iter().find(|user| user.name == name);
+    let user = user_lines(name, &hash, known);
     ServeSettings::of(&user).map_err(CliError::input)?;
     print(&format!("{secret}\n"))?;
-    let what = if is_known {
-        "replace the lines of this user with these"
-    } else {
-        "add these lines"
+    let what = match known {
+        Some(_) => "replace the lines of this user with these",
+        None => "add these lines, with what the user may do and where,",
     };
     say(format_args!(
         "tapewise: only the user should have this token. In {} {what}, then send SIGHUP to a service that runs:\n\n{user}",
@@ -344,7 +295,7 @@ impl Drives<'_> {
         let watch = |event: &Event| self.watch.saw(event);
         let quiet = self.watch.quiet;
         let tell = |recalled: &Recalled| self.watch.did(recalled);
-        let recall = |mover: &mut Mover<'_>| mover.recall_telling(&tell);
+        let recall = |mover: &mut Mover<'_>| mover.recall_and_empty(&tell);
         let did = self
             .archive
             .with_watched_mover(&cache, self.stop, quiet, &watch, recall)?;

@@ -2,7 +2,7 @@
 
 use crate::archive::{make_files_of, same};
 use crate::program::Desk;
-use tapewise_emulator::made_up;
+use tapewise_emulator::{Faults, made_up};
 use tapewise_formats::ltfs_index::{LtfsFile, read_ltfs_index};
 use tapewise_house::ltfs_tape;
 
@@ -161,4 +161,49 @@ fn what_cannot_be_made_is_refused_and_says_why() {
         "emulate there --iscsi 127.0.0.1:0 --fill 1GB",
         &["the library is there already"],
     );
+}
+
+#[test]
+fn the_page_of_the_emulator_names_every_fault_and_its_example_is_good() {
+    let path = tapewise_house::root().join("docs/reference/emulator.md");
+    let page = std::fs::read_to_string(path).expect("the page");
+    let (_, section) = page.split_once("## Faults\n").expect("a section");
+    let mut blocks = section.split("```toml\n").skip(1);
+    let example = blocks.next().and_then(|block| block.split("```").next());
+    let example: toml::Table = toml::from_str(example.expect("an example")).expect("TOML");
+    let read: Result<Faults, _> = example["faults"].clone().try_into();
+    let read = read.expect("faults");
+    assert_eq!((read.bad_blocks.len(), read.broken_drives.len()), (1, 1));
+    // All fields, so that a new one does not compile without being named here, and on the page.
+    let all = Faults {
+        seed: 1,
+        bad_block: 0.5,
+        bad_blocks: Vec::new(),
+        bad_write: 0.5,
+        reset: 0.5,
+        not_ready: 0.5,
+        not_ready_s: 1.0,
+        broken_drives: Vec::new(),
+        power_loss: 0.5,
+        robot_error: 0.5,
+        dropped: 0.5,
+        cleaning_after_m: Some(1.0),
+        missing_commands: Vec::new(),
+        attention: 0.5,
+        slow_load_s: 1.0,
+        no_drive_serials: true,
+        element_status_cut_bytes: 1,
+        write_protected: Vec::new(),
+        full_after_bytes: Some(1),
+        worm: Vec::new(),
+        adapter_bytes: Some(1),
+        adapter_segments: Some(1),
+        no_residue: true,
+        sense_stays: true,
+        late_attentions: true,
+        reserved_by: Some("1".to_owned()),
+    };
+    for key in toml::Table::try_from(&all).expect("a table").keys() {
+        assert!(section.contains(&format!("`{key}`")), "{key}");
+    }
 }

@@ -30,6 +30,7 @@ mod ltfs;
 mod measure;
 mod memory;
 mod mount;
+mod mover;
 mod names;
 mod output;
 mod page;

@@ -3,6 +3,7 @@
 use super::bay::{Bay, Holds, Presence};
 use super::desk::Desk;
 use super::error::PoolError;
+use super::listener::Said;
 use super::person::Answer;
 use std::time::Duration;
 
@@ -37,8 +38,10 @@ impl Desk {
             match person.answer() {
                 Answer::Inserted if is_seen(bay)? => return Ok(()),
                 Answer::Inserted => {
-                    (self.listener)(&format!("{name} sees no cartridge"));
-                    person.ask(volume, &name);
+                    let words = &format!("{name} sees no cartridge");
+                    let volume = Some(label.as_str());
+                    (self.listener)(Said { words, volume });
+                    person.ask(&label, &name);
                 }
                 Answer::Nothing if bay.may_hold(volume)? => return Ok(()),
                 Answer::Nothing => {}

@@ -50,7 +50,8 @@ pub(super) fn clean(bay: &mut Bay, desk: &Mutex<Desk>) -> Result<(), PoolError> 
                 return Ok(());
             }
             Err(Refusal::Cleaner(error)) => {
-                desk.say(&format!("{name} refuses {cleaner}: {error}"));
+                let line = format!("{name} refuses {cleaner}: {error}");
+                desk.say_of(&cleaner, &line);
                 desk.worn_cleaners.insert(cleaner);
             }
             Err(Refusal::Drive(error)) => return Err(bay.blamed(RunError::Scsi(error))),

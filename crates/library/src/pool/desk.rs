@@ -3,16 +3,14 @@
 use super::bay::{Bay, Holds, Site};
 use super::error::PoolError;
 use super::library::Library;
+use super::listener::{Listener, Said};
 use super::person::Person;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_formats::event::Action;
 use tapewise_run::Log;
 use tapewise_scsi::Changer;
 use tapewise_scsi::commands::ElementKind;
-
-/// Whoever is told what happens, before a robot moves too.
-pub type Listener = Box<dyn FnMut(&str) + Send>;
 
 /// What all drives share: robots, the person, whoever listens.
 pub(super) struct Desk {
@@ -40,8 +38,19 @@ impl Desk {
         }
     }
 
-    pub fn say(&mut self, line: &str) {
-        (self.listener)(line);
+    pub fn say(&mut self, words: &str) {
+        (self.listener)(Said {
+            words,
+            volume: None,
+        });
+    }
+
+    /// The same of what concerns a volume.
+    pub fn say_of(&mut self, volume: &str, words: &str) {
+        (self.listener)(Said {
+            words,
+            volume: Some(volume),
+        });
     }
 
     /// The library that holds a volume, and the element.
@@ -67,6 +76,17 @@ impl Desk {
             None if by_hand => Ok(None),
             None => Err(self.not_there(volume)),
         }
+    }
+
+    /// The libraries of all volumes that are in slots.
+    pub fn homes(&self) -> HashMap<String, usize> {
+        let libraries = self.libraries.iter().enumerate();
+        let homes = libraries.flat_map(|(number, library)| {
+            let places = library.places();
+            let slots = places.filter(|(_, at)| library.kind(*at) != Some(ElementKind::Drive));
+            slots.map(move |(label, _)| (label.to_owned(), number))
+        });
+        homes.collect()
     }
 
     /// The error of a volume that is in no library.

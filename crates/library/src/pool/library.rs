@@ -1,6 +1,7 @@
 //! A robot and its shelves: where every cartridge is, and how it gets elsewhere.
 
 use super::error::PoolError;
+use super::listener::{Listener, Said};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tapewise_run::RunError;
@@ -252,9 +253,13 @@ impl Library {
         &mut self,
         label: &str,
         to: u16,
-        say: &mut dyn FnMut(&str),
+        listener: &mut Listener,
         mut attempt: impl FnMut(&mut Changer, u16) -> Result<(), RunError>,
     ) -> Result<(), PoolError> {
+        let mut say = |words: &str| {
+            let volume = Some(label);
+            listener(Said { words, volume });
+        };
         let from = self.place_of(label).ok_or_else(|| self.not_there(label))?;
         let way = format!(
             "the robot takes {label} from {} to {}",
@@ -292,7 +297,7 @@ impl Library {
                     say(&format!("{way}: {error}; once more"));
                     is_last = true;
                 }
-                Some(at) => return Err(self.stranded(label, &way, at, from, error, say)),
+                Some(at) => return Err(self.stranded(label, &way, at, from, error, &mut say)),
             }
         }
     }

@@ -98,9 +98,8 @@ pub(super) fn reject(
 ) -> Result<(), PoolError> {
     let expected = bay.volume().unwrap_or("nothing").to_owned();
     let name = bay.name();
-    lock(desk).say(&format!(
-        "{name}: {expected} was asked for, the label on tape says {found}"
-    ));
+    let line = format!("{name}: {expected} was asked for, the label on tape says {found}");
+    lock(desk).say_of(&expected, &line);
     if bay.site == Site::ByHand && bay.volume().is_some() {
         bay.holds = Holds::Volume(found.to_owned());
     }
@@ -110,11 +109,15 @@ pub(super) fn reject(
 /// Brings back what is in a drive that failed, or that cannot use it.
 pub(super) fn give_back(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) {
     let state = bay.state.clone();
+    let volume = bay.volume().map(str::to_owned);
     if let State::Aside { why } = &state {
         let line = format!("{} is set aside: {why}", bay.name());
-        lock(desk).say(&line);
+        match &volume {
+            Some(volume) => lock(desk).say_of(volume, &line),
+            None => lock(desk).say(&line),
+        }
     }
-    let Some(volume) = bay.volume().map(str::to_owned) else {
+    let Some(volume) = volume else {
         return;
     };
     // A drive that does not unload when it is told may do so for its library.
@@ -126,6 +129,6 @@ pub(super) fn give_back(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) {
     bay.state = state;
     if let (Err(error), Some(volume)) = (gave, bay.volume()) {
         let line = format!("{} holds {volume}: {error}", bay.name());
-        lock(desk).say(&line);
+        lock(desk).say_of(volume, &line);
     }
 }

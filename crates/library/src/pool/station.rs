@@ -52,9 +52,8 @@ impl Pool {
         }
         let words = desk.libraries[library].words(to);
         let name = desk.libraries[library].name().to_owned();
-        desk.say(&format!(
-            "{volume} is in {words} of {name}: open the station and take it out"
-        ));
+        let line = format!("{volume} is in {words} of {name}: open the station and take it out");
+        desk.say_of(volume, &line);
         Ok(Whereabouts::Element(words))
     }
 }

@@ -8,13 +8,18 @@
 //! does in a turn is a [`Step`], so that drives come to the robot in the order of their times, and a drive is at work
 //! for the others until its own time has come to the end of its work.
 
+mod floor;
+mod idle;
+
+pub use floor::Fit;
+
 use super::bay::{Bay, Holds, Site, State};
-use super::desk::Desk;
-use super::desk::lock;
+use super::desk::{Desk, lock};
 use super::error::{Blame, PoolError};
 use super::mount::{bring, give_back, load, make_room, reject};
 use super::{Pool, TRIES};
-use std::collections::{HashMap, HashSet};
+use floor::Floor;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -22,6 +27,7 @@ use tapewise_formats::event::Event;
 use tapewise_model::Random;
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::TapeDrive;
+use tapewise_sim::mounts::FreeDrive;
 
 /// How the drives' work is spread over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,17 +118,6 @@ impl From<RunError> for Trouble {
     }
 }
 
-/// What a free drive may do with a volume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fit {
-    /// Nothing: another drive has it, or this one has failed at it.
-    Not,
-    /// Have it fetched.
-    Fetch,
-    /// Begin at once: it is in this drive.
-    Here,
-}
-
 /// What the drives of a pool work off.
 pub trait Work: Sync {
     /// Does what needs no drive, before a volume is looked for. Several may call it at once.
@@ -152,6 +147,27 @@ pub trait Work: Sync {
         log: &mut dyn Log,
     ) -> Result<(), Trouble>;
 
+    /// Whether the cartridge in a drive goes home before anybody needs the drive. Nobody asks for it, and drives work;
+    /// `free` are those that do not, `soon_empty` so many are on their way to be empty.
+    fn goes_home(&self, drive: usize, free: &[FreeDrive], soon_empty: usize) -> bool {
+        let _ = (drive, free, soon_empty);
+        false
+    }
+
+    /// Whether all cartridges go home when nothing is left to do. Drives that are empty look for work meanwhile.
+    fn ends_empty(&self) -> bool {
+        false
+    }
+
+    /// A drive has given its cartridge back before another one takes its place; whether it may go on.
+    ///
+    /// # Errors
+    /// Those of the drive.
+    fn emptied(&self, drive: &mut TapeDrive) -> Result<Admission, RunError> {
+        let _ = drive;
+        Ok(Admission::Go)
+    }
+
     /// A drive is done with a volume that it carried out.
     fn done(&self, volume: &str) {
         let _ = volume;
@@ -162,16 +178,6 @@ pub trait Work: Sync {
 
     /// The volume cannot be worked on, and is not to be taken again.
     fn give_up(&self, volume: &str, error: WorkError);
-}
-
-/// What the drives are at.
-struct Floor {
-    /// Volumes that are worked on.
-    running: HashSet<String>,
-    /// Drives that failed at a volume.
-    failed: HashMap<String, Vec<usize>>,
-    /// What is in each drive that still works.
-    holds: Vec<Option<String>>,
 }
 
 /// The work of one call.
@@ -242,16 +248,11 @@ impl<'a> Shift<'a> {
         work: &'a dyn Work,
         stop: &'a AtomicBool,
     ) -> Shift<'a> {
-        let holds = |bay: &Bay| bay.volume().map(str::to_owned);
         Shift {
             work,
             desk,
             by_hand: bays.iter().any(|bay| bay.library().is_none()),
-            floor: Mutex::new(Floor {
-                running: HashSet::new(),
-                failed: HashMap::new(),
-                holds: bays.iter().map(holds).collect(),
-            }),
+            floor: Mutex::new(Floor::new(bays, lock(desk).homes())),
             changed: Condvar::new(),
             looks: None,
             stop,
@@ -262,50 +263,60 @@ impl<'a> Shift<'a> {
         self.floor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether no volume is begun in this drive any more. A cartridge without a readable label stays in
-    /// its drive: it has no name by which the robot could be told to take it out.
+    /// Whether no volume is begun in this drive any more. A cartridge without a readable label stays there: it has no name
+    /// by which the robot could be told to take it out.
     fn is_over_for(&self, bay: &Bay) -> bool {
         matches!(bay.state, State::Aside { .. })
             || bay.holds == Holds::Unlabelled
             || self.stop.load(Ordering::Relaxed)
     }
 
-    /// Takes a volume for this drive.
+    /// Takes a volume for this drive, unless another one that looks for work is better placed.
     fn take(&self, floor: &mut Floor, index: usize, bay: &Bay) -> Option<String> {
+        let leaves = Cell::new(false);
         let fits = |volume: &str| {
-            let is_in = |held: &Option<String>| held.as_deref() == Some(volume);
-            let has_failed = |drives: &Vec<usize>| drives.contains(&index);
             let serves = || match lock(self.desk).home_of(volume, self.by_hand) {
                 Ok(home) => home == bay.library(),
                 // It may be one of ours, which is about to give it back for what it takes next.
-                Err(PoolError::Elsewhere { .. }) => floor.running.is_empty(),
+                Err(PoolError::Elsewhere { .. }) => floor.is_quiet(),
                 // Whoever takes it finds out why not.
                 Err(_) => true,
             };
-            if floor.running.contains(volume) || floor.failed.get(volume).is_some_and(has_failed) {
-                Fit::Not
-            } else if is_in(&floor.holds[index]) {
-                Fit::Here
-            } else if bay.is_left || floor.holds.iter().any(is_in) || !serves() {
-                Fit::Not
-            } else {
-                Fit::Fetch
+            match floor.fit(index, volume, serves) {
+                Fit::Fetch if bay.is_left => Fit::Not,
+                Fit::Fetch if floor.is_left_to_another(index, volume) => {
+                    leaves.set(true);
+                    Fit::Not
+                }
+                fit => fit,
             }
         };
-        let volume = self.work.next(&fits)?;
-        floor.running.insert(volume.clone());
-        floor.holds[index] = Some(volume.clone());
-        Some(volume)
+        let taken = self.work.next(&fits);
+        match &taken {
+            Some(volume) => floor.begin(index, volume),
+            None => floor.pass(index, leaves.get()),
+        }
+        taken
     }
 
-    /// As [`Shift::take`], but waits while another drive may still give a volume back.
-    fn wait_for(&self, index: usize, bay: &mut Bay) -> Option<String> {
+    /// As [`Shift::take`], but waits while another drive may still give a volume back. Meanwhile its own may go home.
+    fn wait_for(&self, index: usize, bay: &mut Bay, log: &mut dyn Log) -> Option<String> {
         while !self.is_over_for(bay) {
             self.work.prepare();
             let mut floor = self.floor();
             let taken = self.take(&mut floor, index, bay);
-            if taken.is_some() || floor.running.is_empty() {
+            if taken.is_some() {
                 return taken;
+            }
+            if self.goes_home(&floor, index) {
+                floor.go_home(index);
+                drop(floor);
+                self.go_home(index, bay, log);
+                continue;
+            }
+            if floor.is_over() && !floor.has_left(index) {
+                floor.leave(index);
+                return None;
             }
             if let Some(after) = self.looks {
                 drop(floor);
@@ -316,12 +327,13 @@ impl<'a> Shift<'a> {
             let limit = Duration::from_millis(200);
             drop(self.changed.wait_timeout(floor, limit));
         }
+        self.floor().leave(index);
         None
     }
 
     /// Works on one drive until nothing is left for it.
     fn work_on(&self, index: usize, bay: &mut Bay, log: &Mutex<&mut (dyn Log + Send)>) {
-        while let Some(volume) = self.wait_for(index, bay) {
+        while let Some(volume) = self.wait_for(index, bay, &mut Shared(log)) {
             let mut next = Some(Step::MakeRoom(volume));
             while let Some(step) = next {
                 next = self.step(step, index, bay, &mut Shared(log));
@@ -331,7 +343,7 @@ impl<'a> Shift<'a> {
 
     /// A drive is not worked on, because there is no thread for it.
     fn leave_out(&self, index: usize, name: &str, error: &std::io::Error) {
-        self.floor().holds[index] = None;
+        self.floor().leave_out(index);
         lock(self.desk).say(&format!(
             "{name} is not used this time: no thread can be started for it ({error})"
         ));
@@ -355,25 +367,36 @@ impl<'a> Shift<'a> {
                 Some(random) => random.shuffle(&mut turns),
                 None => turns.sort_by_key(|turn| (turn.busy, turn.index)),
             }
-            let next = turns.iter_mut().find_map(|turn| {
-                let step = match turn.next.take() {
-                    Some(step) => step,
-                    None if self.is_over_for(turn.bay) => return None,
-                    None => {
-                        self.work.prepare();
-                        let taken = self.take(&mut self.floor(), turn.index, turn.bay);
-                        Step::MakeRoom(taken?)
-                    }
-                };
-                Some((step, turn))
-            });
-            let Some((step, turn)) = next else {
+            let Some((step, place)) = self.next_turn(&mut turns) else {
+                if self.floor().have_left() {
+                    continue;
+                }
                 return;
             };
+            let turn = &mut turns[place];
             let began = turn.bay.drive.now();
             turn.next = self.step(step, turn.index, turn.bay, log);
             turn.busy += turn.bay.drive.now().saturating_sub(began);
         }
+    }
+
+    /// The first turn in which there is something to do, and what.
+    fn next_turn(&self, turns: &mut [Turn<'_>]) -> Option<(Step, usize)> {
+        turns.iter_mut().enumerate().find_map(|(place, turn)| {
+            let step = match turn.next.take() {
+                Some(step) => step,
+                None if self.is_over_for(turn.bay) => {
+                    self.floor().leave(turn.index);
+                    return None;
+                }
+                None => {
+                    self.work.prepare();
+                    let taken = self.take(&mut self.floor(), turn.index, turn.bay);
+                    Step::MakeRoom(taken?)
+                }
+            };
+            Some((step, place))
+        })
     }
 
     /// Does the next step with a volume, and says what follows; nothing if the drive is free again.
@@ -384,8 +407,14 @@ impl<'a> Shift<'a> {
                 ended => (volume, ended),
             },
             Step::Bring(volume) => match bring(bay, self.desk, &volume, log) {
-                Ok(()) => return Some(Step::Work(volume)),
-                Err(error) => (volume, Err(self.not_mounted(bay, error, log))),
+                Ok(()) => {
+                    self.floor().gave_back(index);
+                    return Some(Step::Work(volume));
+                }
+                Err(error) => {
+                    let error = self.not_mounted(&volume, bay, error, log);
+                    (volume, Err(error))
+                }
             },
             Step::Work(volume) => match self.load_and_do(bay, &volume, log) {
                 Ok(None) => return Some(Step::Bring(volume)),
@@ -412,27 +441,15 @@ impl<'a> Shift<'a> {
                     | PoolError::Unusable { .. }
             ))
         );
-        let drives = floor.holds.len();
-        let failed = floor.failed.entry(volume.to_owned()).or_default();
-        if is_drives {
-            failed.push(index);
-        }
-        let is_left = failed.len() < TRIES && (0..drives).any(|one| !failed.contains(&one));
+        let is_elsewhere = matches!(done, Ok(Ended::Elsewhere));
+        let is_left = (is_drives || is_elsewhere) && floor.fail(index, volume, TRIES);
         match done {
             Ok(Ended::Done) => self.work.done(volume),
-            Ok(Ended::NotNow) => self.work.put_back(volume),
-            Ok(Ended::Elsewhere) => {
-                failed.push(index);
-                self.work.put_back(volume);
-            }
-            Err(_) if is_drives && is_left => self.work.put_back(volume),
+            Ok(Ended::NotNow | Ended::Elsewhere) => self.work.put_back(volume),
+            Err(_) if is_left => self.work.put_back(volume),
             Err(error) => self.work.give_up(volume, error),
         }
-        floor.running.remove(volume);
-        floor.holds[index] = match bay.state {
-            State::Aside { .. } => None,
-            State::Idle { .. } | State::InUse => bay.volume().map(str::to_owned),
-        };
+        floor.end(index, volume, bay);
         drop(floor);
         self.changed.notify_all();
     }
@@ -452,7 +469,7 @@ impl<'a> Shift<'a> {
         }
         match make_room(bay, volume, log) {
             Ok(()) => Ok(Ended::Done),
-            Err(error) => Err(self.not_mounted(bay, error, log)),
+            Err(error) => Err(self.not_mounted(volume, bay, error, log)),
         }
     }
 
@@ -464,7 +481,7 @@ impl<'a> Shift<'a> {
         log: &mut dyn Log,
     ) -> Result<Option<Ended>, WorkError> {
         if let Err(error) = load(bay, volume, log) {
-            return Err(self.not_mounted(bay, error, log));
+            return Err(self.not_mounted(volume, bay, error, log));
         }
         let mut stamp = bay.stamp(log);
         match self.work.carry_out(volume, &mut bay.drive, &mut stamp) {
@@ -497,8 +514,14 @@ impl<'a> Shift<'a> {
     }
 
     /// A volume could not be mounted. If drive or cartridge is to blame, what is in the drive goes home.
-    fn not_mounted(&self, bay: &mut Bay, error: PoolError, log: &mut dyn Log) -> WorkError {
-        lock(self.desk).say(&error.to_string());
+    fn not_mounted(
+        &self,
+        volume: &str,
+        bay: &mut Bay,
+        error: PoolError,
+        log: &mut dyn Log,
+    ) -> WorkError {
+        lock(self.desk).say_of(volume, &error.to_string());
         let is_cartridges = matches!(error, PoolError::Unusable { .. });
         if is_cartridges || matches!(bay.state, State::Aside { .. }) {
             give_back(bay, self.desk, log);
@@ -556,15 +579,13 @@ mod tests {
         let shift = Shift::new(&pool.bays, &pool.desk, &FirstVolume, &stop);
         let second = 1 - first;
         let mut floor = shift.floor();
+        let take = |floor: &mut Floor| shift.take(floor, second, &pool.bays[second]);
         // The first drive has taken another volume, and holds this one still.
-        floor.holds[first] = Some("TW0002".to_owned());
-        floor.running.insert("TW0002".to_owned());
-        let taken = shift.take(&mut floor, second, &pool.bays[second]);
-        assert_eq!(taken, None);
-        // Nobody is at work who could give it back: whoever takes it finds out why not.
-        floor.running.clear();
-        let taken = shift.take(&mut floor, second, &pool.bays[second]);
-        assert_eq!(taken.as_deref(), Some("TW0001"));
+        floor.begin(first, "TW0002");
+        assert_eq!(take(&mut floor), None);
+        // It has been brought home.
+        floor.gave_back(first);
+        assert_eq!(take(&mut floor).as_deref(), Some("TW0001"));
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl<T: Transport> Transport for Cable<T> {
 
 pub fn listener(said: &Arc<Mutex<Vec<String>>>) -> Listener {
     let said = Arc::clone(said);
-    Box::new(move |line| said.lock().unwrap().push(line.to_owned()))
+    Box::new(move |line| said.lock().unwrap().push(line.words.to_owned()))
 }
 
 pub fn spec(drives: u16, cartridges: u16) -> LibrarySpec {

@@ -143,6 +143,10 @@ impl Recorder<'_> {
         let (outcome, sense) = match &result {
             Ok(()) => (Outcome::Done, None),
             Err(RunError::Interrupted) => (Outcome::Abandoned, None),
+            // The drive did as it was told: it is the host that cannot go on.
+            Err(error @ (RunError::Sink(_) | RunError::Source(_))) => {
+                (Outcome::Abandoned, Some(error.to_string()))
+            }
             Err(error) => (Outcome::Failed, Some(error.to_string())),
         };
         // After a failure the drive's position is not ours to guess.

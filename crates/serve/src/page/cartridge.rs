@@ -18,6 +18,16 @@ use tapewise_model::units::bytes;
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 300.0;
 
+/// The frame of the tape in the picture: left, top, width and height.
+const FRAME: [f64; 4] = [10.0, 15.0, WIDTH - 20.0, HEIGHT - 45.0];
+
+/// The head's circle, and how far from the frame all middles of marks stay: the circle with its line fits in between.
+const HEAD: f64 = 7.0;
+const INSET: f64 = HEAD + 2.0;
+
+/// The mark of a file.
+const MARK: [f64; 2] = [3.0, 7.0];
+
 /// A longer queue is not drawn: it would have to be read as a whole.
 const MOST_DRAWN: u64 = 50_000;
 
@@ -142,31 +152,33 @@ fn picture(queue: &VolumeQueue, head: Option<Place>) -> String {
     let all = || starts.iter().chain(&head);
     let wraps = f64::from(all().map(|(wrap, _)| *wrap).max().unwrap_or(0)) + 1.0;
     let length = f64::from(all().map(|(_, lpos)| *lpos).max().unwrap_or(0)).max(1.0);
-    let x = |lpos: u32| 10.0 + (WIDTH - 20.0) * f64::from(lpos) / length;
-    let y = |wrap: u16| HEIGHT - 30.0 - (HEIGHT - 45.0) * (f64::from(wrap) + 0.5) / wraps;
+    let [left, top, width, height] = FRAME;
+    let along = |from: f64, space: f64, share: f64| from + INSET + (space - 2.0 * INSET) * share;
+    let x = |lpos: u32| along(left, width, f64::from(lpos) / length);
+    let y = |wrap: u16| along(top, height, 1.0 - (f64::from(wrap) + 0.5) / wraps);
     let mut svg = format!(
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"The tape\"><svg class=\"tape\" viewBox=\"0 0 \
          {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{} files on {wraps} wraps; the table below has the same\">\n",
         starts.len()
     );
-    let (width, height) = (WIDTH - 20.0, HEIGHT - 45.0);
     // A string takes what is written to it.
     let _ = writeln!(
         svg,
-        "<rect class=\"edge\" x=\"10\" y=\"15\" width=\"{width}\" height=\"{height}\"/>"
+        "<rect class=\"edge\" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/>"
     );
+    let [broad, high] = MARK;
     for (wrap, lpos) in starts {
         let _ = writeln!(
             svg,
-            "<rect class=\"bar\" x=\"{:.1}\" y=\"{:.1}\" width=\"3\" height=\"7\"/>",
-            x(lpos),
-            y(wrap) - 3.5
+            "<rect class=\"bar\" x=\"{:.1}\" y=\"{:.1}\" width=\"{broad}\" height=\"{high}\"/>",
+            x(lpos) - broad / 2.0,
+            y(wrap) - high / 2.0
         );
     }
     if let Some((wrap, lpos)) = head {
         let _ = writeln!(
             svg,
-            "<circle class=\"head\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"7\"><title>the head</title></circle>",
+            "<circle class=\"head\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"{HEAD}\"><title>the head</title></circle>",
             x(lpos),
             y(wrap)
         );
@@ -185,4 +197,83 @@ fn picture(queue: &VolumeQueue, head: Option<Place>) -> String {
         "</svg></div>\n<p class=\"quiet\">{legend}Marks are files that wait; wrap 0 is at the bottom. The picture goes as \
          far as the highest wrap and position in it.</p>\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tapewise_archive::catalogue::{FileId, RequestId, VolumeId};
+    use tapewise_archive::record::Segment;
+    use tapewise_formats::WrapLpos;
+
+    /// A file that begins at each of these places waits.
+    fn queue(places: &[Place]) -> VolumeQueue {
+        let waiting = (1..).zip(places).map(|(id, &(wrap, lpos))| Waiting {
+            request: RequestId(id),
+            file: FileId(id),
+            number: 1,
+            owner: Default::default(),
+            place: None,
+            priority: 0,
+            deadline_ns: None,
+            created_ns: 0,
+            file_bytes: 1,
+            zstd_bytes: None,
+            segments: vec![Segment {
+                partition: 0,
+                first_block: 0,
+                last_block: 0,
+                byte_offset: 0,
+                bytes: 1,
+                file_offset: 0,
+                start: Some(WrapLpos { wrap, lpos }),
+                end: None,
+            }],
+        });
+        VolumeQueue {
+            volume: VolumeId(1),
+            label: "T00001L8".to_owned(),
+            waiting: waiting.collect(),
+        }
+    }
+
+    /// Numbers of an element's attributes.
+    fn numbers_of<const N: usize>(line: &str, names: [&str; N]) -> [f64; N] {
+        names.map(|name| {
+            let (_, rest) = line.split_once(&format!(" {name}=\"")).expect(name);
+            let (number, _) = rest.split_once('"').expect("an end");
+            number.parse().expect("a number")
+        })
+    }
+
+    #[test]
+    fn every_mark_is_within_the_frame_wherever_the_head_is() {
+        let [left, top, width, height] = FRAME;
+        let heads = [
+            (0, 0),
+            (0, 900_000),
+            (207, 0),
+            (207, 900_000),
+            (999, 5_000_000),
+        ];
+        for head in heads {
+            for wrap in [0, 206] {
+                let svg = picture(&queue(&[(wrap, 0), (wrap, 800_000)]), Some(head));
+                let circle = svg.lines().find(|line| line.starts_with("<circle"));
+                let [x, y, r] = numbers_of(circle.expect("a head"), ["cx", "cy", "r"]);
+                // Its line is as broad as the style sheet has it.
+                let r = r + 1.5;
+                let is_in = x - r >= left && x + r <= left + width;
+                assert!(
+                    is_in && y - r >= top && y + r <= top + height,
+                    "{head:?}: {x}, {y}"
+                );
+                for mark in svg.lines().filter(|line| line.contains("\"bar\"")) {
+                    let [x, y, w, h] = numbers_of(mark, ["x", "y", "width", "height"]);
+                    assert!(x >= left && x + w <= left + width, "{mark}");
+                    assert!(y >= top && y + h <= top + height, "{mark}");
+                }
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::table::{numbers, table, words};
 use super::{Live, age, document, escaped};
 use crate::access::Who;
-use crate::failed::{Remedy, failures};
+use crate::failed::{Failed, Remedy, failures};
 use crate::problem::Problem;
 use crate::service::Service;
 use axum::Extension;
@@ -11,7 +11,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::{Html, Redirect};
 use std::sync::Arc;
-use tapewise_archive::catalogue::{Request, RequestId};
+use tapewise_archive::catalogue::RequestId;
 use tapewise_archive::deliver::shown;
 
 /// `GET /failed`.
@@ -30,14 +30,15 @@ pub(crate) async fn show(
     Ok(Html(page.await?))
 }
 
-fn body(all: u64, failures: &[(Request, String)], operates: bool, now_ns: i64) -> String {
+fn body(all: u64, failures: &[Failed], operates: bool, now_ns: i64) -> String {
     if failures.is_empty() {
         return "<p>None. A recall that fails stays here until somebody deals with it.</p>\n"
             .to_owned();
     }
-    let row = |(request, path): &(Request, String)| {
+    let row = |failed: &Failed| {
+        let request = &failed.request;
         let number = request.id.0;
-        let path = escaped(path);
+        let path = escaped(&failed.path);
         let choice = operates.then(|| {
             format!(
                 "<input type=\"checkbox\" name=\"recall\" value=\"{number}\" aria-label=\"recall {number}, {path}\">"
@@ -50,6 +51,7 @@ fn body(all: u64, failures: &[(Request, String)], operates: bool, now_ns: i64) -
             format!("<span class=\"bad\">{why}</span>"),
             escaped(&request.terms.user),
             to.map_or("the cache".to_owned(), |to| escaped(&shown(to))),
+            failed.attempts.to_string(),
             age(now_ns, request.done_ns.unwrap_or(request.created_ns)).to_string(),
         ];
         choice.into_iter().chain(cells).collect()
@@ -59,6 +61,7 @@ fn body(all: u64, failures: &[(Request, String)], operates: bool, now_ns: i64) -
         words("Why"),
         words("Of"),
         words("To"),
+        numbers("Attempts"),
         numbers("Failed ago"),
     ];
     if operates {

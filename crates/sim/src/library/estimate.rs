@@ -65,12 +65,12 @@ impl MountCost {
     }
 
     /// The time from the robot's way to the drive to the first search.
-    pub(super) fn before(&self) -> Micros {
+    pub fn before(&self) -> Micros {
         self.before
     }
 
     /// The time from the last of a few reads to an empty drive.
-    pub(super) fn after(&self) -> Micros {
+    pub fn after(&self) -> Micros {
         self.after
     }
 

@@ -22,7 +22,7 @@ use super::record::{Answer, Record, Run, Usage};
 use super::robots::Robots;
 use super::site::{Hall, Site};
 use crate::kernel::Agenda;
-use crate::mounts::{FreeDrive, Waiting};
+use crate::mounts::{FreeDrive, Left, Waiting};
 use crate::scenario::{Arrivals, Policy};
 use crate::stream::{Purpose, stream};
 use tapewise_model::{Micros, Random};
@@ -86,42 +86,6 @@ impl Loss {
 
     pub(super) fn sum(&self, now: Micros) -> Micros {
         self.sum + Micros(self.count * (now - self.since).0)
-    }
-}
-
-/// Cartridges with nothing left to be read, and those that were asked for again soon after.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Left {
-    /// When each one's last read ended, until it is asked for again.
-    since: Vec<Option<Micros>>,
-    left: u64,
-    again: u64,
-}
-
-impl Left {
-    /// Soon, for these counts.
-    const SOON: Micros = Micros(600_000_000);
-
-    /// Nothing is left to be read of a cartridge.
-    pub(super) fn leave(&mut self, cartridge: u32, now: Micros) {
-        let cartridge = cartridge as usize;
-        self.since.resize(self.since.len().max(cartridge + 1), None);
-        self.since[cartridge] = Some(now);
-        self.left += 1;
-    }
-
-    /// A cartridge is asked for.
-    fn ask(&mut self, cartridge: u32, now: Micros) {
-        let since = self
-            .since
-            .get_mut(cartridge as usize)
-            .and_then(Option::take);
-        self.again += u64::from(since.is_some_and(|since| now - since <= Self::SOON));
-    }
-
-    /// How often a cartridge is asked for again in each second after its last read.
-    pub(super) fn again_per_s(&self) -> f64 {
-        self.again as f64 / (self.left.max(1) as f64 * Self::SOON.as_secs_f64())
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Arrival {
     pub size_mb: Option<f64>,
     pub priority: u8,
     pub owner: Option<String>,
+    pub activity: Option<String>,
+    pub response_s: Option<f64>,
 }
 
 impl Arrival {
@@ -36,6 +38,8 @@ impl Arrival {
             size_mb: asked.size_mb,
             priority: asked.priority,
             owner: asked.owner.clone(),
+            activity: asked.activity.clone(),
+            response_s: asked.response_s,
         }
     }
 }

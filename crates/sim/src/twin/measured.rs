@@ -196,6 +196,8 @@ impl Measured {
                 size_mb: Some(*size_mb),
                 priority: 0,
                 owner: None,
+                activity: None,
+                response_s: None,
             })
         });
         each.collect()

@@ -2,6 +2,7 @@
 
 use super::log::{Arrival, names};
 use super::measured::Measured;
+use super::users::{owners, who};
 use std::fmt::Write as _;
 
 /// What is taken where no log tells: seconds, of current libraries and drives.
@@ -113,11 +114,7 @@ fn distribution(times_s: &[f64]) -> String {
 
 fn trace(text: &mut String, arrivals: &[Arrival], measured: &Measured, assumed: &mut Vec<String>) {
     let cartridges = names(arrivals.iter().map(|arrival| arrival.cartridge.as_str()));
-    let owners = names(
-        arrivals
-            .iter()
-            .filter_map(|arrival| arrival.owner.as_deref()),
-    );
+    let owners = owners(arrivals);
     let mean_mb = match measured.reads {
         0 => 0.0,
         reads => measured.bytes as f64 / 1e6 / reads as f64,
@@ -140,15 +137,18 @@ fn trace(text: &mut String, arrivals: &[Arrival], measured: &Measured, assumed: 
         &format!("the size: {mean_mb:.1} MB, the mean of the reads"),
     );
     unknown(&|one| one.owner.is_none(), "who asked: all one user");
-    if !owners.is_empty() {
-        let mut in_order: Vec<(u32, &str)> = owners
-            .iter()
-            .map(|(name, number)| (*number, *name))
-            .collect();
-        in_order.sort_unstable();
+    // If nobody is named there is one without a name.
+    if owners.iter().any(|owner| *owner != (0, "", "")) {
         text.push_str("\n[request]\nnames = [\n");
-        for (_, name) in in_order {
-            let _ = writeln!(text, "  {{ user = {} }},", toml::Value::from(name));
+        for (_, user, activity) in &owners {
+            let user = toml::Value::from(*user);
+            let _ = match *activity {
+                "" => writeln!(text, "  {{ user = {user} }},"),
+                name => {
+                    let activity = toml::Value::from(name);
+                    writeln!(text, "  {{ user = {user}, activity = {activity} }},")
+                }
+            };
         }
         text.push_str("]\n");
     }
@@ -159,7 +159,8 @@ fn trace(text: &mut String, arrivals: &[Arrival], measured: &Measured, assumed: 
         let place = arrival
             .place
             .unwrap_or((number as f64 * 0.618_033_988_749_895).fract());
-        let owner = arrival.owner.as_deref().map_or(0, |owner| owners[owner]);
+        let who = who(arrival);
+        let owner = owners.partition_point(|owner| *owner < who);
         let _ = writeln!(
             text,
             "  {{ at_s = {:.6}, cartridge = {}, place = {place}, size_mb = {}, priority = {}, owner = {owner} }},",

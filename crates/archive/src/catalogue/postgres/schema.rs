@@ -3,6 +3,7 @@
 //! Versions are those of SQLite, so that the same number means the same tables. Each is one migration in one
 //! transaction, which only one process works on at a time.
 
+use super::commit;
 use super::connection::PostgresUrl;
 use crate::catalogue::{CatalogueError, KNOWN_SCHEMA, Result, Upgrade};
 use ::postgres::{Client, GenericClient};
@@ -139,6 +140,9 @@ pub(super) fn migrate(client: &mut Client, url: &PostgresUrl) -> Result<()> {
     if before.is_none() {
         refuse_occupied(&mut transaction, url)?;
         transaction.batch_execute(MARK)?;
+    }
+    if !has_table(&mut transaction, commit::TABLE)? {
+        transaction.batch_execute(commit::CREATE)?;
     }
     for (version, migration) in MIGRATIONS {
         if before.unwrap_or(0) < version {

@@ -387,3 +387,27 @@ fn a_mount_is_cut_for_what_is_overdue_elsewhere_unless_the_rest_is_too() {
         "ann is at the limit"
     );
 }
+
+#[test]
+fn only_ahead_brings_cartridges_home_early_and_the_one_that_was_idle_for_longest() {
+    let free: Vec<FreeDrive> = [(3, true, 40), (1, true, 7), (0, false, 0)]
+        .map(|(drive, loaded, since_s)| FreeDrive {
+            drive,
+            kind: KindId(0),
+            loaded,
+            since: Micros(since_s * 1_000_000),
+        })
+        .into();
+    let goes_home = |policy, again| {
+        let settings = with(MountSettings {
+            policy,
+            ..MountSettings::default()
+        });
+        // A mount in a minute.
+        Chooser::new(&settings).goes_home(&free, 1.0 / 60.0, again, 0)
+    };
+    assert_eq!(goes_home(MountPolicy::Ahead, 0.0), Some(1));
+    assert_eq!(goes_home(MountPolicy::Oldest, 0.0), None);
+    // Each is asked for again within a few seconds.
+    assert_eq!(goes_home(MountPolicy::Ahead, 0.5), None);
+}

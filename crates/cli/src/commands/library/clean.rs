@@ -4,7 +4,7 @@ use crate::device::Devices;
 use crate::error::CliError;
 use crate::{json, output};
 use tapewise_formats::event::Event;
-use tapewise_library::pool::Pool;
+use tapewise_library::pool::{Pool, Said};
 
 /// Clean a drive with a cleaning cartridge of its library, and bring the cartridge back.
 ///
@@ -28,7 +28,7 @@ pub fn run(args: &Clean) -> Result<(), CliError> {
     let mut devices = Devices::default();
     let drive = devices.tape_for_use(&args.drive)?;
     let robot = devices.changer(&args.device)?;
-    let listener = Box::new(|line: &str| output::say(format_args!("{line}\n")));
+    let listener = Box::new(|said: Said<'_>| output::say(format_args!("{}\n", said.words)));
     let mut pool = Pool::new(vec![drive], vec![robot], None, listener)?;
     let mut log: Vec<Event> = Vec::new();
     let cleaner = pool.clean(0, &mut log)?;

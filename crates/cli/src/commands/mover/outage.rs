@@ -1,7 +1,7 @@
 //! `tapewise mover drain` and `mover resume`: hosts, drives and cartridges out of use, and into use again.
 
+use super::known;
 use crate::archive::Archive;
-use crate::commands::catalog::volume;
 use crate::error::{CliError, Exit};
 use crate::gather::LOOK;
 use crate::interrupt::{is_set, stop_on_interrupt};
@@ -28,6 +28,9 @@ pub struct Drain {
     /// Wait until no mover has it any more.
     #[arg(long)]
     wait: bool,
+    /// Accept a host or a drive that no mover has been seen with, such as a host that has been off for long.
+    #[arg(long, conflicts_with = "volume")]
+    unseen: bool,
 }
 
 /// Put a host, a drive or a cartridge into use again.
@@ -45,7 +48,7 @@ struct Which {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
-    /// A host, by the name that `mover status` shows.
+    /// A host, by the name that `mover status` shows, or that its mover had as `--host`.
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
     /// A drive, by its serial number.
@@ -86,8 +89,8 @@ impl Which {
 pub fn drain(args: &Drain) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.which.archive)?;
     let (resource, name) = args.which.resource();
-    if resource == Resource::Volume {
-        volume(&archive, name)?;
+    if !args.unseen {
+        known::check(&archive, resource, name)?;
     }
     let outage = if args.broken {
         Outage::Broken
@@ -120,7 +123,6 @@ pub fn drain(args: &Drain) -> Result<ExitCode, CliError> {
         resource.name(),
         outage.name(),
         match leases.first() {
-            // A name with a mistake in it looks like this too: of hosts and drives only movers know.
             None if resource != Resource::Volume => "; no mover has it now".to_owned(),
             None => String::new(),
             Some(lease) => format!("; {} still has it", lease.holder),

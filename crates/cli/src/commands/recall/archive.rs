@@ -5,6 +5,7 @@ mod queue;
 mod there;
 
 use super::Recall;
+use super::common::is_no_file;
 use crate::archive::Archive;
 use crate::buckets;
 use crate::commands::store::volumes_and_why;
@@ -109,6 +110,7 @@ fn destination(to: &Path) -> Result<(PathBuf, Place), CliError> {
         let name = PathBuf::from(bucket.url().to_string());
         return Ok((name, Place::Bucket(bucket)));
     }
+    is_no_file(to)?;
     let failed = |error| CliError::failed(error).of(to.display());
     std::fs::create_dir_all(to).map_err(failed)?;
     let name = to.canonicalize().map_err(failed)?;
@@ -124,6 +126,7 @@ fn existing(args: &Recall) -> Result<Option<Place>, CliError> {
     if args.is_to_bucket() || to.is_dir() {
         return Ok(Some(destination(to)?.1));
     }
+    is_no_file(to)?;
     Ok(None)
 }
 

@@ -54,8 +54,26 @@ pub fn ledger(
     Ok(ledger)
 }
 
+/// Refuses a destination that cannot become a directory, because something else has its name or that of a directory
+/// above it.
+pub fn is_no_file(to: &Path) -> Result<(), CliError> {
+    let there = to.ancestors().find(|path| path.exists());
+    let Some(file) = there.filter(|path| !path.is_dir()) else {
+        return Ok(());
+    };
+    let said = format!(
+        "--to {}: {} is not a directory, and files are recalled into one",
+        to.display(),
+        file.display()
+    );
+    Err(CliError::input(said).hint(
+        "name a directory; tapewise makes it if it is missing, and each file gets its path below it",
+    ))
+}
+
 /// The destination, made if it is not there; `None` where it is not and nothing is to be done.
 pub fn destination(args: &Recall) -> Result<Option<Destination>, CliError> {
+    is_no_file(args.to())?;
     if args.dry_run && !args.to().is_dir() {
         output::say(format_args!(
             "tapewise: {} does not exist yet, so tapewise checked nothing in it\n",
@@ -115,5 +133,26 @@ pub fn say_check(check: &Check, say: &dyn Fn(&dyn std::fmt::Display)) {
             "{} there already",
             units::count(check.there.len(), "file")
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_no_destination_and_nothing_below_it_is() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("list.txt");
+        std::fs::write(&file, "").expect("a file");
+        for to in [&file, &file.join("out")] {
+            let error = is_no_file(to).expect_err("a file");
+            let said = error.message();
+            assert_eq!(error.exit(), Exit::Input);
+            let words = format!("{} is not a directory", file.display());
+            assert!(said.contains(&words), "{said}");
+        }
+        is_no_file(directory.path()).expect("a directory");
+        is_no_file(&directory.path().join("new/out")).expect("made when it is needed");
     }
 }

@@ -77,6 +77,8 @@ impl Which {
 #[derive(Serialize)]
 struct Entry {
     request: i64,
+    /// How often it has failed since somebody dealt with it.
+    attempts: u64,
     user: String,
     path: String,
     to: Option<String>,
@@ -89,9 +91,13 @@ struct Entry {
 pub fn list(directory: &Path, as_json: bool) -> Result<ExitCode, CliError> {
     let archive = Archive::open_to_read(directory)?;
     let mut entries = Vec::new();
-    for failure in archive.catalogue.failures(usize::MAX >> 1)? {
+    let failures = archive.catalogue.failures(usize::MAX >> 1)?;
+    let ids: Vec<RequestId> = failures.iter().map(|failure| failure.id).collect();
+    let attempts = archive.catalogue.attempts(&ids)?;
+    for (failure, attempts) in failures.into_iter().zip(attempts) {
         entries.push(Entry {
             request: failure.id.0,
+            attempts,
             path: shown(&archive.catalogue.file(failure.file)?.file.path),
             user: failure.terms.user,
             to: failure.place.as_deref().map(shown),
@@ -108,10 +114,11 @@ pub fn list(directory: &Path, as_json: bool) -> Result<ExitCode, CliError> {
         print("no recall that failed is left to deal with\n")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = Table::new("", &["request", "to", "file", "why"]);
+    let mut table = Table::new("", &["request", "attempts", "to", "file", "why"]);
     for entry in entries {
         table.row([
             entry.request.to_string(),
+            entry.attempts.to_string(),
             entry.to.unwrap_or_else(|| "the cache".to_owned()),
             entry.path,
             entry.why,

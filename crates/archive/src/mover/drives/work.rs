@@ -1,0 +1,138 @@
+//! A recall as the pool of drives sees it: what a drive does next, and what becomes of it.
+
+use super::{Recalling, lock};
+use crate::mover::MoveError;
+use crate::mover::hand_over::Recalled;
+use crate::mover::lessee::admission;
+use tapewise_library::pool::{Admission, Fit, Trouble, Work, WorkError};
+use tapewise_run::{Log, RunError};
+use tapewise_scsi::TapeDrive;
+use tapewise_sim::mounts::FreeDrive;
+
+impl Work for Recalling<'_> {
+    fn prepare(&self) {
+        // One at a time: another drive does not wait for a copy, it looks for a volume.
+        let Ok(_hands) = self.hands.try_lock() else {
+            return;
+        };
+        if lock(&self.state).ended.is_some() {
+            return;
+        }
+        let mut done = Recalled::default();
+        let delivered = self.deliver_at_hand(&mut done);
+        (self.tell)(&done);
+        let mut state = lock(&self.state);
+        state.done.add(done);
+        if let Err(error) = delivered {
+            state.ended.get_or_insert(error);
+        }
+    }
+
+    fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String> {
+        let mut state = lock(&self.state);
+        if state.ended.is_some() {
+            return None;
+        }
+        let claimed = self.claim(&mut state, fits);
+        claimed.unwrap_or_else(|error| {
+            state.ended = Some(error);
+            None
+        })
+    }
+
+    fn admit(&self, volume: &str, drive: &mut TapeDrive) -> Result<Admission, RunError> {
+        admission(self.lease(volume, drive), |error| {
+            lock(&self.state).ended.get_or_insert(error);
+        })
+    }
+
+    fn carry_out(
+        &self,
+        volume: &str,
+        drive: &mut TapeDrive,
+        log: &mut dyn Log,
+    ) -> Result<(), Trouble> {
+        let claimed = {
+            let mut state = lock(&self.state);
+            state.cut_for.remove(volume);
+            state.claimed.get(volume).cloned()
+        };
+        let Some(claimed) = claimed else {
+            return Ok(());
+        };
+        let mut done = Recalled::default();
+        let read = self.read(&claimed, drive, log, &mut done);
+        (self.tell)(&done);
+        let mut state = lock(&self.state);
+        state.done.add(done);
+        let error = match read {
+            Ok(true) => return Err(Trouble::Elsewhere),
+            Ok(false) => {
+                state.seen.read(claimed.queue.volume, self.with.now());
+                // Until the drive's time has come here it works for the same owner; nothing of the volume is claimed.
+                if let Some(claimed) = state.claimed.get_mut(volume) {
+                    claimed.queue.waiting.clear();
+                    claimed.leased = None;
+                }
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        if let Some(found) = error.other_cartridge() {
+            return Err(Trouble::Another(found));
+        }
+        if error.is_of_destination() {
+            // All that is left of it goes where nothing more is taken.
+            return match self.release(&mut state, volume) {
+                Ok(()) => Ok(()),
+                Err(error) => {
+                    state.ended.get_or_insert(error);
+                    Ok(())
+                }
+            };
+        }
+        match error.of_drive() {
+            Ok(source) => Err(Trouble::Run(source)),
+            Err(error) => {
+                self.end(&mut state, volume, error);
+                Ok(())
+            }
+        }
+    }
+
+    fn goes_home(&self, drive: usize, free: &[FreeDrive], soon_empty: usize) -> bool {
+        self.brings_home(drive, free, soon_empty)
+    }
+
+    fn ends_empty(&self) -> bool {
+        self.ends_empty
+    }
+
+    fn emptied(&self, drive: &mut TapeDrive) -> Result<Admission, RunError> {
+        admission(self.lease_empty(drive), |error| {
+            lock(&self.state).ended.get_or_insert(error);
+        })
+    }
+
+    fn done(&self, volume: &str) {
+        lock(&self.state).claimed.remove(volume);
+    }
+
+    fn put_back(&self, volume: &str) {
+        let mut state = lock(&self.state);
+        if let Err(error) = self.release(&mut state, volume) {
+            state.ended.get_or_insert(error);
+        }
+    }
+
+    fn give_up(&self, volume: &str, error: WorkError) {
+        let error = match error {
+            WorkError::Pool(error) => error.into(),
+            WorkError::Run(source) => MoveError::Run {
+                label: volume.to_owned(),
+                source,
+            },
+        };
+        self.end(&mut lock(&self.state), volume, error);
+    }
+}

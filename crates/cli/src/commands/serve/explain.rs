@@ -1,0 +1,90 @@
+//! `tapewise serve --explain-next`: what drives do with the queue, and why.
+
+use crate::archive::Archive;
+use crate::error::CliError;
+use crate::now::now_ns;
+use crate::output::{print, say};
+use crate::units;
+use std::path::Path;
+use std::process::ExitCode;
+use tapewise_archive::forecast::{BusyDrive, Forecast};
+use tapewise_archive::mover::OwnerShare;
+use tapewise_archive::pull_list::{Asking, Pull};
+use tapewise_model::Micros;
+
+/// Prints who has how many drives, what drives read, and which cartridge comes next.
+pub fn run(directory: &Path) -> Result<ExitCode, CliError> {
+    let archive = Archive::open(directory)?;
+    let asking = Asking {
+        files: &[],
+        now_ns: now_ns(),
+        drives: archive.settings.drives.len(),
+    };
+    let settings = archive.settings_on_paper()?;
+    let forecast = Forecast::of(archive.catalogue.as_ref(), asking, &settings)?;
+    if forecast.pulls.is_empty() {
+        say("tapewise: no recall waits for a cartridge\n");
+    }
+    print(&in_words(&forecast))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn in_words(forecast: &Forecast) -> String {
+    let shares = forecast.shares.iter().map(share);
+    let busy = forecast.busy.iter().map(busy);
+    shares
+        .chain(busy)
+        .chain(forecast.pulls.iter().map(next))
+        .collect()
+}
+
+/// What a user has of the drives, and what holds some of the recalls back.
+fn share(share: &OwnerShare) -> String {
+    let mut words = format!(
+        "{}: {} at work, {:.1} due, {} in the queue\n",
+        share.owner,
+        units::count(share.drives, "drive"),
+        share.due,
+        units::count(share.waiting, "recall")
+    );
+    for (why, recalls) in &share.held {
+        let recalls = units::count(*recalls, "recall");
+        words += &format!("  {recalls} held back: {why}\n");
+    }
+    words
+}
+
+/// What a drive reads now.
+fn busy(busy: &BusyDrive) -> String {
+    let who = match &busy.lease {
+        Some(lease) => format!("drive {} on {}", lease.drive, lease.holder.host),
+        None => "a drive".to_owned(),
+    };
+    format!(
+        "{who}: reads {} for {}, {} left, {}, about {} more at most\n",
+        busy.label,
+        busy.owner,
+        units::count(busy.recalls, "recall"),
+        units::bytes(busy.bytes),
+        busy.most
+    )
+}
+
+/// A cartridge that is mounted next, and why.
+fn next(pull: &Pull) -> String {
+    let (has, due) = pull.has_and_due;
+    let begins = match pull.begins {
+        Micros::ZERO => "now".to_owned(),
+        begins => format!("in about {begins}"),
+    };
+    format!(
+        "{}: {begins}, {}, {}, about {}, for {}, who has {} of {due:.1} due, because {}\n",
+        pull.label,
+        units::count(pull.files, "file"),
+        units::bytes(pull.bytes),
+        pull.drive_time,
+        pull.owner,
+        units::count(has, "drive"),
+        pull.why
+    )
+}

@@ -1,0 +1,83 @@
+//! `mover`: when it ends, and what is taken out of use.
+
+use crate::archive::{catalogue, desk, empty_cache};
+use crate::program::Desk;
+use tapewise_archive::catalogue::{CacheRecords, Files, NewRecall, Requests, Terms};
+
+/// Files on tape that are asked for and kept in the cache, which has room for one of them.
+fn full_cache(desk: &Desk) {
+    let names = ["one.bin", "two.bin"];
+    for name in names {
+        desk.put(name, [7; 6_000]);
+    }
+    desk.done("store --archive A one.bin two.bin --quiet");
+    empty_cache(desk);
+    let settings = desk.read("A/archive.toml");
+    let settings = settings
+        .replace("cache_high_bytes = ", "cache_high_bytes = 8000 # ")
+        .replace("cache_low_bytes = ", "cache_low_bytes = 7000 # ");
+    desk.put("A/archive.toml", settings);
+    let catalogue = catalogue(desk);
+    for name in names {
+        let file = catalogue.live_file(name.as_bytes()).expect("a catalogue");
+        let file = file.expect("a file");
+        catalogue.pin(file, "somebody", None).expect("pinned");
+        let recall = NewRecall {
+            file,
+            terms: Terms::default(),
+            destination: None,
+        };
+        catalogue.submit(&[recall], 1).expect("queued");
+    }
+}
+
+#[test]
+fn a_mover_that_is_to_end_when_idle_ends_when_what_is_left_has_no_room() {
+    let desk = desk();
+    full_cache(&desk);
+    let mover = "mover --archive A --until-idle --only-recall --quiet";
+    let partly = desk.run(mover);
+    assert_eq!(partly.code, 7, "{}", partly.err);
+    let none = desk.run(mover);
+    assert_eq!(none.code, 1, "{}", none.err);
+    for words in ["1 recall in the queue", "the cache is full", "hint: "] {
+        for run in [&partly, &none] {
+            assert!(run.err.contains(words), "{words}: {}", run.err);
+        }
+    }
+}
+
+#[test]
+fn hosts_and_drives_are_taken_out_of_use_by_names_that_somebody_has() {
+    let desk = desk();
+    desk.put("one.bin", [7; 6_000]);
+    desk.done("store --archive A one.bin --quiet");
+    let typo = desk.run("mover drain --archive A --drive TWD000001");
+    assert_eq!(typo.code, 2, "{}", typo.err);
+    // The drive that wrote is in the event log.
+    for words in ["drive TWD000001", "known: TWD0000001", "--unseen"] {
+        assert!(typo.err.contains(words), "{words}: {}", typo.err);
+    }
+    desk.done("mover drain --archive A --drive TWD0000001");
+    let typo = desk.run("mover drain --archive A --host taep1");
+    assert_eq!(typo.code, 2, "{}", typo.err);
+    assert!(typo.err.contains("known: "), "{}", typo.err);
+    desk.done("mover drain --archive A --host tape1 --unseen");
+    // From now on it is known.
+    desk.done("mover drain --archive A --host tape1 --why firmware");
+    desk.done("mover resume --archive A --host tape1");
+}
+
+#[test]
+fn a_mover_of_a_host_that_is_out_of_use_does_not_wait_for_ever_if_it_is_to_end_when_idle() {
+    let desk = desk();
+    full_cache(&desk);
+    desk.done("mover drain --archive A --host ada --unseen --why firmware");
+    let ended = desk.run("mover --archive A --host ada --until-idle --quiet");
+    assert_eq!(ended.code, 3, "{}", ended.err);
+    assert!(
+        ended.err.contains("host ada is disabled: firmware"),
+        "{}",
+        ended.err
+    );
+}
