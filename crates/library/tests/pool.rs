@@ -202,11 +202,11 @@ fn whoever_listens_is_told_which_cartridge_the_robot_takes() {
     let drive = TapeDrive::open(Box::new(drive)).unwrap();
     let robot = here.library.transport_to_changer().unwrap();
     let robot = Changer::open(Box::new(robot)).unwrap();
-    let told: Arc<Mutex<Vec<(Option<String>, String)>>> = Arc::default();
+    let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let hears = Arc::clone(&told);
     let listener = Box::new(move |Said { words, volume }: Said<'_>| {
-        let told = (volume.map(str::to_owned), words.to_owned());
-        hears.lock().unwrap().push(told);
+        let volume = volume.unwrap_or("nothing");
+        hears.lock().unwrap().push(format!("of {volume}: {words}"));
     });
     let mut pool = Pool::new(vec![drive], vec![robot], None, listener).unwrap();
     let mut log: Vec<Event> = Vec::new();
@@ -214,8 +214,10 @@ fn whoever_listens_is_told_which_cartridge_the_robot_takes() {
     pool.dismount(index, &mut log).unwrap();
     let told = told.lock().unwrap();
     assert_eq!(told.len(), 2, "{told:?}");
-    for (volume, words) in told.iter() {
-        assert!(words.starts_with("the robot takes TW0002 "), "{words}");
-        assert_eq!(volume.as_deref(), Some("TW0002"));
+    for line in told.iter() {
+        assert!(
+            line.starts_with("of TW0002: the robot takes TW0002 "),
+            "{line}"
+        );
     }
 }

@@ -7,6 +7,7 @@
 mod at_hand;
 mod home;
 mod meanwhile;
+mod seen;
 mod work;
 
 use super::busy::{Busy, Floor, OwnMount};
@@ -20,7 +21,7 @@ use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{CopyState, RequestId, RequestState, VolumeQueue, Waiting};
 use crate::record::Segment;
-use home::Seen;
+use seen::Seen;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};

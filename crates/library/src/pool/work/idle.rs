@@ -67,7 +67,7 @@ impl Pool {
         std::thread::scope(|scope| {
             for _ in 1..threads {
                 // If no thread can be had, the others do its work.
-                let _ = Builder::new().spawn_scoped(scope, &dismount_some);
+                let _ = Builder::new().spawn_scoped(scope, dismount_some);
             }
             dismount_some();
         });
