@@ -7,6 +7,7 @@
 
 mod beside;
 mod grouped;
+mod spread;
 mod state;
 mod work;
 
@@ -21,7 +22,7 @@ use crate::catalogue::{CatalogueError, FileId, Loss, Migration, VolumeId};
 use crate::placement::GroupBy;
 use crate::record::{Volume, VolumeFormat, VolumeState};
 use crate::volume::VolumeError;
-use beside::{Spread, Target};
+use spread::{Spread, Target};
 use state::{Claim, State};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::Ordering;

@@ -3,7 +3,6 @@
 use super::super::MoveError;
 use super::super::lessee::Leased;
 use super::super::migrated::Migrated;
-use super::beside::Stems;
 use crate::catalogue::{FileId, Migration, VolumeId};
 use std::collections::{HashMap, HashSet};
 use tapewise_scsi::Attention;
@@ -34,6 +33,15 @@ pub(super) struct State {
     pub(super) attentions: u32,
     /// Why nothing more is begun.
     pub(super) ended: Option<MoveError>,
+}
+
+/// The groups on a volume, when its contents were looked at last.
+#[derive(Default)]
+pub(super) struct Stems {
+    /// Where the volume ended then.
+    pub(super) next_block: u64,
+    /// By what their paths have in common.
+    pub(super) on: HashSet<Vec<u8>>,
 }
 
 #[derive(Clone)]
