@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::Write as _;
-use tapewise_archive::placement::{Asked, GroupBy, Item, learn, place};
+use tapewise_archive::placement::{Asked, Begun, GroupBy, Item, learn, place, place_beside};
 use tapewise_model::{Random, profile};
 use tapewise_sim::Scenario;
 use tapewise_sim::library::Site;
@@ -64,12 +64,13 @@ fn main() -> Result<(), Box<dyn Error>> {
                 "| rule | cartridges | mounts to write | empty tape, % | cartridges an asking | mounts to recall | minutes until answered |"
             );
             println!("|---|--:|--:|--:|--:|--:|--:|");
-            for by in GroupBy::ALL
-                .into_iter()
-                .filter(|by| *by != GroupBy::Learned)
-            {
-                let all = (1..=seeds).map(|seed| figures(seed, nights, asking, by));
-                print!("{}", row(by, &all.collect::<Result<Vec<_>, _>>()?)?);
+            for (by, beside) in rules(nights) {
+                let all = (1..=seeds).map(|seed| figures(seed, nights, asking, by, beside));
+                let name = match beside {
+                    1 => format!("`{}`", by.name()),
+                    _ => format!("`{}`, {beside} side by side", by.name()),
+                };
+                print!("{}", row(&name, &all.collect::<Result<Vec<_>, _>>()?)?);
             }
             let taught = (1..=seeds).map(|seed| taught(&files(seed), asking, seed + 1_000).name());
             println!(
@@ -81,8 +82,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn row(by: GroupBy, all: &[Figures]) -> Result<String, Box<dyn Error>> {
-    let mut text = format!("| `{}` ", by.name());
+/// The rules of a table, and how many cartridges each fills side by side: that matters only if few nights wait.
+fn rules(nights: i64) -> Vec<(GroupBy, usize)> {
+    let rules = GroupBy::ALL.into_iter();
+    let rules = rules.filter(|by| *by != GroupBy::Learned);
+    let mut rules: Vec<(GroupBy, usize)> = rules.map(|by| (by, 1)).collect();
+    if nights == 1 {
+        let beside = [2, 3, 4, 6];
+        rules.extend(beside.map(|beside| (GroupBy::Dataset, beside)));
+        rules.extend([3, 6].map(|beside| (GroupBy::Directory, beside)));
+    }
+    rules
+}
+
+fn row(name: &str, all: &[Figures]) -> Result<String, Box<dyn Error>> {
+    let mut text = format!("| {name} ");
     let columns: [fn(&Figures) -> f64; 6] = [
         |one| one.writing[0],
         |one| one.writing[1],
@@ -145,16 +159,22 @@ fn askings(files: &[File], asking: Asking, seed: u64) -> Vec<Vec<usize>> {
 }
 
 /// Writes the files of some nights at once by a rule, and has the users ask.
-fn figures(seed: u64, nights: i64, asking: Asking, by: GroupBy) -> Result<Figures, Box<dyn Error>> {
+fn figures(
+    seed: u64,
+    nights: i64,
+    asking: Asking,
+    by: GroupBy,
+    beside: usize,
+) -> Result<Figures, Box<dyn Error>> {
     let files = files(seed);
-    let mut rooms = Vec::new();
+    let mut begun: Vec<Begun> = Vec::new();
     let mut on = vec![(0, 0.0); files.len()];
     let (mut mounts, mut first) = (0, 0);
     for together in files.chunk_by(|a, b| a.night / nights == b.night / nights) {
         let items: Vec<Item<'_>> = together.iter().map(item).collect();
-        let mut room = rooms.clone();
-        let placed = place(&items, by, &mut rooms, CARTRIDGE_BYTES);
-        room.resize(rooms.len(), CARTRIDGE_BYTES);
+        let mut room: Vec<u64> = begun.iter().map(|one| one.room).collect();
+        let placed = put(&items, by, &mut begun, beside);
+        room.resize(begun.len(), CARTRIDGE_BYTES);
         let mut mounted = BTreeSet::new();
         for (at, number) in placed {
             let begins = (CARTRIDGE_BYTES - room[at]) as f64 / CARTRIDGE_BYTES as f64;
@@ -165,13 +185,32 @@ fn figures(seed: u64, nights: i64, asking: Asking, by: GroupBy) -> Result<Figure
         first += together.len();
         mounts += mounted.len();
     }
-    let empty: u64 = rooms.iter().sum();
-    let empty = empty as f64 / (rooms.len() as u64 * CARTRIDGE_BYTES) as f64;
+    let empty: u64 = begun.iter().map(|one| one.room).sum();
+    let empty = empty as f64 / (begun.len() as u64 * CARTRIDGE_BYTES) as f64;
     let asked = askings(&files, asking, seed);
     Ok(Figures {
-        writing: [rooms.len() as f64, mounts as f64, empty],
-        recall: recalled(&files, &on, rooms.len(), &asked, seed)?,
+        writing: [begun.len() as f64, mounts as f64, empty],
+        recall: recalled(&files, &on, begun.len(), &asked, seed)?,
     })
+}
+
+/// Where each file lies: cartridges are filled one after the other, or so many side by side.
+fn put(
+    items: &[Item<'_>],
+    by: GroupBy,
+    begun: &mut Vec<Begun>,
+    beside: usize,
+) -> Vec<(usize, usize)> {
+    if beside > 1 {
+        return place_beside(items, by, begun, CARTRIDGE_BYTES, beside);
+    }
+    let mut rooms = begun.iter().map(|one| one.room).collect();
+    let placed = place(items, by, &mut rooms, CARTRIDGE_BYTES);
+    begun.resize_with(rooms.len(), Begun::default);
+    for (one, room) in begun.iter_mut().zip(rooms) {
+        one.room = room;
+    }
+    placed
 }
 
 /// The rule that other askings of the same kind teach, for the first half of the files.

@@ -101,6 +101,8 @@ pub struct Settings {
     pub volume_bytes: Option<u64>,
     /// Which files that wait are put together onto a volume.
     pub group_by: GroupBy,
+    /// Volumes that are filled side by side, so that files that come later join their group's.
+    pub open_volumes: u32,
     /// Bytes of tape that a byte stands for: more than 1 on emulated cartridges only.
     pub byte_scale: u64,
     /// Whether files are compressed before they are written, and how.
@@ -132,6 +134,7 @@ impl Settings {
             part_bytes: 128 * SEGMENT_BYTES,
             volume_bytes: None,
             group_by: GroupBy::None,
+            open_volumes: 1,
             byte_scale: 1,
             precompress: None,
             tiers: Vec::new(),

@@ -2,7 +2,12 @@
 //!
 //! A rule makes groups of files, and a group stays on one cartridge if it fits: [`place`] puts it onto the fullest
 //! cartridge with room for all of it, else onto a blank one. The mover makes the same choice with
-//! real volumes. [`learn`] finds the rule under which the recalls so far would have needed the fewest mounts.
+//! real volumes. [`learn`] finds the rule under which the recalls so far would have needed the fewest mounts. Groups that
+//! grow over days stay together if several cartridges are filled side by side: [`place_beside`].
+
+mod beside;
+
+pub use beside::{Begun, Coming, Supply, assign, place_beside};
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -42,6 +47,16 @@ impl GroupBy {
             GroupBy::Dataset => "dataset",
             GroupBy::Time => "time",
             GroupBy::Learned => "learned",
+        }
+    }
+
+    /// What a path has in common with those of its group, however long ago they came; nothing if the rule makes no groups
+    /// that grow. A day's files come on that day.
+    pub fn stem(self, path: &[u8]) -> Option<&[u8]> {
+        match self {
+            GroupBy::Directory => Some(directories(path, usize::MAX)),
+            GroupBy::Dataset => Some(directories(path, 2)),
+            GroupBy::None | GroupBy::Time | GroupBy::Learned => None,
         }
     }
 

@@ -43,6 +43,9 @@ pub struct ArchiveSettings {
     /// Which files that wait for tape are put together onto a volume; absent: none, they are written as they came.
     #[serde(default, skip_serializing_if = "is_none")]
     pub group_by: GroupBy,
+    /// Volumes that are filled side by side, so that files that come later join their group's; absent: 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub open_volumes: u32,
     /// zstd level, 1 to 19, at which files are compressed before they are written; absent: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zstd_level: Option<i32>,
@@ -62,6 +65,14 @@ pub struct ArchiveSettings {
 
 fn is_none(group_by: &GroupBy) -> bool {
     *group_by == GroupBy::None
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }
 
 fn is_usual(mounts: &MountSettings) -> bool {
@@ -152,6 +163,9 @@ impl ArchiveSettings {
         if let Some(bytes) = self.volume_bytes.filter(|bytes| *bytes < block) {
             return wrong("volume_bytes", &bytes, "at least `block_bytes`, or absent");
         }
+        if self.open_volumes == 0 {
+            return wrong("open_volumes", &0, "at least 1, or absent");
+        }
         if let Some(level) = self.zstd_level.filter(|level| !ZSTD_LEVELS.contains(level)) {
             return wrong("zstd_level", &level, "from 1 to 19, or absent");
         }
@@ -198,6 +212,7 @@ impl ArchiveSettings {
             part_bytes: self.part_bytes,
             volume_bytes: self.volume_bytes,
             group_by: self.group_by,
+            open_volumes: self.open_volumes,
             byte_scale,
             tiers: self.tiers.iter().map(Tier::from).collect(),
             mounts: self.mounts.clone(),
@@ -237,6 +252,7 @@ mod tests {
             part_bytes: 1 << 40,
             volume_bytes: None,
             group_by: GroupBy::None,
+            open_volumes: 1,
             zstd_level: None,
             batch_window_s: None,
             mounts: MountSettings::default(),
@@ -257,7 +273,7 @@ mod tests {
     fn settings_that_no_archive_can_work_with_are_refused_and_the_key_is_named() {
         assert_eq!(usual().check(), Ok(()));
         type Spoil = fn(&mut ArchiveSettings);
-        let cases: [(&str, Spoil); 19] = [
+        let cases: [(&str, Spoil); 20] = [
             ("catalogue", |settings| {
                 settings.catalogue = Some("mysql://host/films".to_owned())
             }),
@@ -271,6 +287,7 @@ mod tests {
             ("segment_bytes", |settings| settings.segment_bytes = 0),
             ("part_bytes", |settings| settings.part_bytes = 0),
             ("volume_bytes", |settings| settings.volume_bytes = Some(0)),
+            ("open_volumes", |settings| settings.open_volumes = 0),
             ("zstd_level", |settings| settings.zstd_level = Some(20)),
             ("mounts.policy", |settings| {
                 settings.mounts.policy = MountPolicy::Cta

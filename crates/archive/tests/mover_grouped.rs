@@ -13,7 +13,7 @@ fn volumes_of(site: &Site, files: &[(String, Vec<u8>)], directory: &str) -> Vec<
     let mut labels = BTreeSet::new();
     for (path, _) in files.iter().filter(|(path, _)| path.starts_with(directory)) {
         let copies = site.catalogue.file(site.id(path)).expect("a file").copies;
-        for (volume, _) in &copies[0].segments {
+        for (volume, _) in copies.iter().flat_map(|copy| &copy.segments) {
             labels.insert(site.catalogue.volume(*volume).expect("a volume").label);
         }
     }
@@ -89,4 +89,40 @@ fn a_group_is_divided_before_its_files_have_no_place() {
     let on = ["0", "1", "2"].map(|one| volumes_of(&site, &files, one).len());
     assert_eq!(on.into_iter().sum::<usize>(), 4, "{on:?}");
     site.assert_integrity();
+}
+
+/// Each of four directories gets a file every night; on how many volumes each lies after four nights, and the mounts that
+/// wrote them.
+fn after_four_nights(drives: u16, copies: u32, open_volumes: u32) -> ([usize; 4], u64) {
+    let mut site = Site::new(drives, 16, Faults::none());
+    site.settings.group_by = GroupBy::Directory;
+    site.settings.volume_bytes = Some(260_000);
+    site.settings.open_volumes = open_volumes;
+    let mut all = Vec::new();
+    let mut mounts = 0;
+    for night in 0..4_u8 {
+        let file = |directory| (format!("{directory}/{night}"), vec![night; 50_000]);
+        let files = ["a", "b", "c", "d"].map(file);
+        site.store_these(&files, copies);
+        all.extend(files);
+        let migrated = site.mover(|mover| mover.migrate(i64::MAX));
+        let migrated = migrated.expect("written");
+        mounts += migrated.mounts;
+    }
+    site.assert_integrity();
+    let on = ["a", "b", "c", "d"].map(|one| volumes_of(&site, &all, one).len());
+    (on, mounts)
+}
+
+#[test]
+fn files_that_come_later_join_their_group_if_several_volumes_are_filled_side_by_side() {
+    assert_eq!(after_four_nights(1, 1, 4), ([1; 4], 16));
+    let (on, mounts) = after_four_nights(1, 1, 1);
+    assert!(
+        on.into_iter().all(|on| on > 1) && mounts < 10,
+        "{on:?} {mounts}"
+    );
+    assert_eq!(after_four_nights(2, 1, 4).0, [1; 4]);
+    // Each of two copies has a volume to come home to.
+    assert_eq!(after_four_nights(2, 2, 8).0, [2; 4]);
 }

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use tapewise_archive::placement::{Asked, GroupBy, Item, groups, learn, place};
+use tapewise_archive::placement::{
+    Asked, Begun, Coming, GroupBy, Item, Supply, assign, groups, learn, place, place_beside,
+};
 
 const DAY_NS: i64 = 86_400_000_000_000;
 
@@ -63,6 +65,105 @@ proptest! {
             prop_assert_eq!(on.len(), 1);
         }
     }
+}
+
+proptest! {
+    #[test]
+    fn side_by_side_each_file_lies_once_groups_are_whole_and_no_cartridge_is_overfilled(
+        nights in proptest::collection::vec(files(), 1..4), by in rule(), cartridge in 60..300u64, side_by_side in 1..5usize,
+    ) {
+        let mut begun: Vec<Begun> = Vec::new();
+        for files in &nights {
+            let items = items(files);
+            let before: Vec<u64> = begun.iter().map(|one| one.room).collect();
+            let placed = place_beside(&items, by, &mut begun, cartridge, side_by_side);
+            let mut numbers: Vec<usize> = placed.iter().map(|(_, item)| *item).collect();
+            numbers.sort_unstable();
+            prop_assert_eq!(numbers, (0..items.len()).collect::<Vec<_>>());
+            for (at, one) in begun.iter().enumerate() {
+                let mine = placed.iter().filter(|(on, _)| *on == at);
+                let used: u64 = mine.map(|(_, item)| items[*item].bytes).sum();
+                prop_assert_eq!(used + one.room, before.get(at).copied().unwrap_or(cartridge));
+            }
+            for group in groups(&items, by).iter().filter(|group| group.bytes <= cartridge) {
+                let on = placed.iter().filter(|(_, item)| group.items.contains(item));
+                let on: BTreeSet<usize> = on.map(|(at, _)| *at).collect();
+                prop_assert_eq!(on.len(), 1);
+            }
+        }
+    }
+
+    /// Whoever has room at home stays there; a blank one is begun only while fewer than so many have room.
+    #[test]
+    fn a_group_goes_home_if_it_fits_there_and_else_begins_no_more_cartridges_than_are_asked_for(
+        rooms in proptest::collection::vec(0..100u64, 0..6),
+        wanted in proptest::collection::vec((0..120u64, proptest::collection::vec(proptest::bool::ANY, 12)), 1..20),
+        side_by_side in 1..5usize, blanks in 0..4usize,
+    ) {
+        let coming = wanted.iter().map(|(bytes, lots)| {
+            let may: Vec<usize> = (0..rooms.len()).filter(|at| lots[*at]).collect();
+            let homes = may.iter().copied().filter(|at| lots[6 + at]).collect();
+            Coming { bytes: *bytes, may, homes }
+        });
+        let coming: Vec<Coming> = coming.collect();
+        let supply = Supply { side_by_side, blanks, cartridge: 100 };
+        let assigned = assign(&coming, &rooms, &supply);
+        let mut left = rooms.clone();
+        for (one, at) in coming.iter().zip(assigned) {
+            let takes = |at: &usize| {
+                (*at >= rooms.len() || one.may.contains(at)) && left[*at] >= one.bytes
+            };
+            let open: Vec<usize> = (0..left.len()).filter(takes).collect();
+            let is_home_open = open.iter().any(|at| one.homes.contains(at));
+            let is_blank_left = left.len() < rooms.len() + blanks && one.bytes <= 100;
+            match at {
+                None => prop_assert!(open.is_empty() && !is_blank_left),
+                Some(at) if at == left.len() => {
+                    prop_assert!(!is_home_open && is_blank_left && open.len() < side_by_side);
+                    left.push(100 - one.bytes);
+                }
+                Some(at) => {
+                    prop_assert!(open.contains(&at) && (one.homes.contains(&at) || !is_home_open));
+                    left[at] -= one.bytes;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn files_that_come_later_join_their_group_where_cartridges_are_filled_side_by_side() {
+    let night = |number: usize| -> Vec<(String, u64, i64)> {
+        let file = |set: usize| (format!("mc/set{set}/{number}"), 10, 0);
+        (0..4).map(file).collect()
+    };
+    let spread = |side_by_side: usize| {
+        let (mut begun, mut mounts) = (Vec::new(), 0);
+        let mut on: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for number in 0..6 {
+            let files = night(number);
+            let placed = place_beside(
+                &items(&files),
+                GroupBy::Dataset,
+                &mut begun,
+                60,
+                side_by_side,
+            );
+            mounts += placed
+                .iter()
+                .map(|(at, _)| at)
+                .collect::<BTreeSet<_>>()
+                .len();
+            for (at, item) in placed {
+                on.entry(item).or_default().insert(at);
+            }
+        }
+        let most = on.values().map(BTreeSet::len).max();
+        (begun.len(), mounts, most)
+    };
+    // Each of four sets comes to 60 in six nights: a cartridge.
+    assert_eq!(spread(4), (4, 24, Some(1)));
+    assert_eq!(spread(1), (4, 8, Some(4)));
 }
 
 #[test]

@@ -70,6 +70,7 @@ pub fn archive() -> tempfile::TempDir {
         segment_bytes: 1 << 20,
         part_bytes: 1 << 30,
         group_by: Default::default(),
+        open_volumes: 1,
         volume_bytes: None,
         zstd_level: None,
         batch_window_s: None,

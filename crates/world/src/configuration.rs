@@ -44,6 +44,8 @@ impl Configuration {
                 0 => GroupBy::ALL[(seed / 4) as usize % GroupBy::ALL.len()],
                 _ => GroupBy::None,
             },
+            // As above; 3 of 8 of the worlds with groups.
+            open_volumes: [1, 1, 3, 1, 2, 1, 4, 1][(seed / 20) as usize % 8],
             volume_bytes: Some(one(&[200_000, 800_000, 1 << 40])),
             zstd_level: Some(one(&[0, 0, 1]) as i32).filter(|level| *level > 0),
             batch_window_s: None,

@@ -5,7 +5,9 @@
 //! fails takes no more, and its files go to another one. A file that no volume takes keeps nobody else
 //! waiting.
 
+mod beside;
 mod grouped;
+mod spread;
 mod state;
 mod work;
 
@@ -20,6 +22,7 @@ use crate::catalogue::{CatalogueError, FileId, Loss, Migration, VolumeId};
 use crate::placement::GroupBy;
 use crate::record::{Volume, VolumeFormat, VolumeState};
 use crate::volume::VolumeError;
+use spread::{Spread, Target};
 use state::{Claim, State};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::Ordering;
@@ -185,67 +188,115 @@ impl Writing<'_> {
         !migration.missing.is_empty() && !migration.elsewhere.contains(&id) && has_place() && fits()
     }
 
-    /// A volume that takes at least one of these files.
-    fn choose(
+    /// The volumes of ours that take at least one of these files, first what is in the drive, then the fullest, so that
+    /// few volumes are open at a time.
+    fn writable<'v>(
         &self,
+        known: &'v [(VolumeId, Volume)],
         waiting: &[Migration],
         state: &State,
         fits: &dyn Fn(&str) -> Fit,
-    ) -> Result<Choice, MoveError> {
-        let known = self.with.catalogue.volumes()?;
-        let is_lost = |label: &str| {
-            let mut lost = state.done.volumes_lost.iter();
-            lost.any(|(lost, _)| lost == label)
+    ) -> Vec<(Fit, VolumeId, &'v Volume)> {
+        let takes_one = |id: VolumeId, volume: &Volume| {
+            let mut waiting = waiting.iter();
+            waiting.any(|file| self.may_go_onto((id, volume), file, state))
         };
-        let is_present = |label: &String| {
-            self.present.contains(label) && !is_lost(label) && !state.denied.contains(label)
+        let is_writable = |(id, volume): &&(VolumeId, Volume)| {
+            volume.format == VolumeFormat::Tapewise
+                && matches!(volume.state, VolumeState::Empty | VolumeState::Filling)
+                && self.is_at_hand(&volume.label, state)
+                && takes_one(*id, volume)
         };
-        let mut writable: Vec<_> = known
-            .iter()
-            .filter(|(id, volume)| {
-                volume.format == VolumeFormat::Tapewise
-                    && matches!(volume.state, VolumeState::Empty | VolumeState::Filling)
-                    && is_present(&volume.label)
-                    && waiting
-                        .iter()
-                        .any(|file| self.may_go_onto((*id, volume), file, state))
-            })
+        let writable = known.iter().filter(is_writable);
+        let mut writable: Vec<_> = writable
             .map(|(id, volume)| (fits(&volume.label), *id, volume))
             .collect();
-        // What is in the drive, then the fullest, so that few volumes are open at a time.
         writable.sort_by_key(|(fit, _, volume)| {
             (*fit != Fit::Here, std::cmp::Reverse(volume.written_bytes))
         });
-        let can = || writable.iter().filter(|(fit, ..)| *fit != Fit::Not);
-        let choice = |id: VolumeId, volume: &Volume| Choice::Volume(id, volume.label.clone());
-        if let Some((_, id, volume)) =
-            can().find(|(_, id, volume)| self.has_room_for_a_group((*id, volume), waiting, state))
-        {
-            return Ok(choice(*id, volume));
-        }
+        writable
+    }
+
+    /// Whether a cartridge is there, and neither its medium has failed nor others have it.
+    fn is_at_hand(&self, label: &str, state: &State) -> bool {
+        let lost = &state.done.volumes_lost;
+        let is_lost = lost.iter().any(|(lost, _)| lost == label);
+        self.present.contains(label) && !is_lost && !state.denied.contains(label)
+    }
+
+    /// The blank cartridges that may take one of these files.
+    fn blanks(
+        &self,
+        known: &[(VolumeId, Volume)],
+        waiting: &[Migration],
+        state: &State,
+    ) -> Vec<&String> {
         let labels: HashSet<&String> = known.iter().map(|(_, volume)| &volume.label).collect();
-        let now_ns = self.with.now();
-        let is_blank = |label: &&String| {
+        let (settings, now_ns) = (self.with.settings, self.with.now());
+        let has_place = |label: &str| {
             let mut waiting = waiting.iter();
-            !labels.contains(label)
-                && is_present(label)
-                && !is_cleaning(label)
-                && waiting.any(|file| {
-                    let settings = self.with.settings;
-                    settings.has_place_on(label, file.stored_ns, now_ns)
-                })
+            waiting.any(|file| settings.has_place_on(label, file.stored_ns, now_ns))
         };
-        let mut blanks = self.present.iter().filter(is_blank).peekable();
-        if blanks.peek().is_none() {
+        let is_blank = |label: &&String| {
+            !labels.contains(label)
+                && self.is_at_hand(label, state)
+                && !is_cleaning(label)
+                && has_place(label)
+        };
+        self.present.iter().filter(is_blank).collect()
+    }
+
+    /// A volume that takes at least one of these files, and where all of them go if several volumes are filled side by
+    /// side.
+    fn choose(
+        &self,
+        waiting: &[Migration],
+        state: &mut State,
+        fits: &dyn Fn(&str) -> Fit,
+    ) -> Result<(Choice, Option<Spread>), MoveError> {
+        let known = self.with.catalogue.volumes()?;
+        let writable = self.writable(&known, waiting, state, fits);
+        let blanks = self.blanks(&known, waiting, state);
+        let is_used = |(fit, _, volume): &&(Fit, VolumeId, &Volume)| {
+            *fit != Fit::Not || state.claimed.contains_key(&volume.label)
+        };
+        let used = writable.iter().filter(is_used);
+        let used: Vec<_> = used.map(|(_, id, volume)| (*id, *volume)).collect();
+        let is_empty = |volume: &Volume, state: &State| {
+            volume.written_bytes == 0 && !state.claimed.contains_key(&volume.label)
+        };
+        let empty = used.iter().filter(|(_, volume)| is_empty(volume, state));
+        let empty = empty.count() + blanks.len();
+        let spread = self.spread(waiting, state, &used, empty)?;
+        let can = || writable.iter().filter(|(fit, ..)| *fit != Fit::Not);
+        let takes = |id: VolumeId, volume: &Volume| match &spread {
+            Some(spread) if is_empty(volume, state) => spread.has(Target::Blank),
+            Some(spread) => spread.has(Target::Volume(id)),
+            None => self.has_room_for_a_group((id, volume), waiting, state),
+        };
+        let choice = |id: VolumeId, volume: &Volume| Choice::Volume(id, volume.label.clone());
+        if let Some((_, id, volume)) = can().find(|(_, id, volume)| takes(*id, volume)) {
+            return Ok((choice(*id, volume), spread));
+        }
+        if spread
+            .as_ref()
+            .is_some_and(|spread| !spread.has(Target::Blank))
+        {
+            // Other drives fill the volumes to which it all goes.
+            return Ok((Choice::Later, spread));
+        }
+        if blanks.is_empty() {
             // A group is divided before its files have no place.
-            return Ok(match can().next() {
+            let choice = match can().next() {
                 Some((_, id, volume)) => choice(*id, volume),
                 None if writable.is_empty() => Choice::Nobody,
                 None => Choice::Later,
-            });
+            };
+            return Ok((choice, None));
         }
-        let blank = blanks.find(|label| fits(label) != Fit::Not);
-        Ok(blank.map_or(Choice::Later, |label| Choice::Blank(label.clone())))
+        let blank = blanks.into_iter().find(|label| fits(label) != Fit::Not);
+        let choice = blank.map_or(Choice::Later, |label| Choice::Blank(label.clone()));
+        Ok((choice, spread))
     }
 
     fn new_volume(&self, label: &str) -> Result<VolumeId, MoveError> {
@@ -273,7 +324,8 @@ impl Writing<'_> {
                 state.is_all_claimed = !state.claimed.is_empty();
                 return Ok(None);
             }
-            let (volume, label) = match self.choose(&batch, state, fits)? {
+            let (choice, spread) = self.choose(&batch, state, fits)?;
+            let (volume, label) = match choice {
                 Choice::Volume(volume, label) => (volume, label),
                 Choice::Blank(label) => match self.new_volume(&label) {
                     // Another mover has just added it: look again.
@@ -291,7 +343,13 @@ impl Writing<'_> {
                 }
                 Choice::Later | Choice::Nobody => return Ok(None),
             };
-            let waiting = self.share(volume, batch, state)?;
+            let mut waiting = match spread {
+                Some(spread) => spread.onto(volume, batch),
+                None => self.share(volume, batch, state)?,
+            };
+            // While the cartridge is blank those are tried that fit no other.
+            let part_bytes = self.with.settings.part_bytes;
+            waiting.sort_by_key(|migration| !state.is_too_long(migration, part_bytes));
             let claim = Claim {
                 volume,
                 waiting,
@@ -330,15 +388,12 @@ impl Writing<'_> {
                 share.push(migration);
             }
         }
-        // While the cartridge is blank those are tried that fit no other.
-        let part_bytes = self.with.settings.part_bytes;
-        share.sort_by_key(|migration| !state.is_too_long(migration, part_bytes));
         Ok(share)
     }
 
     /// A volume for which something still waits after all drives have ended.
     fn left(&self) -> Result<Option<String>, MoveError> {
-        let state = self.state();
+        let mut state = self.state();
         if state.ended.is_some() {
             return Ok(None);
         }
@@ -346,7 +401,8 @@ impl Writing<'_> {
         if batch.is_empty() {
             return Ok(None);
         }
-        Ok(match self.choose(&batch, &state, &|_| Fit::Fetch)? {
+        let (choice, _) = self.choose(&batch, &mut state, &|_| Fit::Fetch)?;
+        Ok(match choice {
             Choice::Volume(_, label) | Choice::Blank(label) => Some(label),
             Choice::Later | Choice::Nobody => None,
         })

@@ -101,7 +101,8 @@ pub fn all() -> Result<Vec<Case>, Failure> {
     ])
 }
 
-fn scaled(scenario: &Scenario, factor: f64) -> Scenario {
+/// The same with so many times as many requests an hour.
+pub fn scaled(scenario: &Scenario, factor: f64) -> Scenario {
     let mut scenario = scenario.clone();
     match &mut scenario.arrivals {
         Arrivals::Poisson { per_hour }

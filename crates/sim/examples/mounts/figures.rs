@@ -39,7 +39,8 @@ pub struct Figures {
     robots: f64,
 }
 
-fn work_s(run: &Run) -> f64 {
+/// The time in which drives worked, in seconds.
+pub fn work_s(run: &Run) -> f64 {
     let work = run.usage.iter().map(|usage| {
         let idle = NO_WORK.iter().map(|&part| usage.drive_time[part]);
         (usage.drive_time.total() - idle.sum()).as_secs_f64()

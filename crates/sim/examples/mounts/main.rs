@@ -5,11 +5,14 @@
 //! cargo run --release -p tapewise-sim --example mounts -- DIRECTORY [REPLICATIONS [PART_OF_A_NAME [LOAD [BOUNDED]]]]
 //! ```
 //!
+//! With the one argument `owners`, and a part of a table's name, it prints what the rules for owners bring and cost.
+//!
 //! Writes `mounts.md` and `mounts.csv` into the directory. BOUNDED is for how many replications a bound is computed,
 //! 2 by default, as it takes longer than the policies. `make mounts` makes the whole.
 
 mod cases;
 mod figures;
+mod owners;
 
 use cases::{Case, all};
 use figures::{Bounds, Figures};
@@ -147,7 +150,11 @@ fn table(case: &Case, load: f64, replications: u64, bounded: u64) -> Result<[Str
 
 fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
-    let directory = PathBuf::from(arguments.next().ok_or("where to write?")?);
+    let first = arguments.next().ok_or("where to write?")?;
+    if first == "owners" {
+        return owners::tables(&arguments.next().unwrap_or_default(), 101..=108);
+    }
+    let directory = PathBuf::from(first);
     let replications = arguments.next().map_or(Ok(3), |text| text.parse())?;
     let part = arguments.next().unwrap_or_default();
     let only: Option<f64> = arguments.next().map(|text| text.parse()).transpose()?;

@@ -23,6 +23,16 @@ impl Mover<'_> {
 }
 
 impl Writing<'_> {
+    /// A file that waits, as it takes room on tape.
+    pub(super) fn item(migration: &Migration) -> Item<'_> {
+        let from = migration.missing.first().map_or(0, |missing| missing.from);
+        Item {
+            path: &migration.path,
+            bytes: migration.bytes.saturating_sub(from) + HEADER_BYTES,
+            modified_ns: migration.modified_ns,
+        }
+    }
+
     /// The files that may go onto a volume, in their groups.
     fn groups(
         &self,
@@ -33,15 +43,7 @@ impl Writing<'_> {
         let may_go: Vec<usize> = (0..waiting.len())
             .filter(|&number| self.may_go_onto(volume, &waiting[number], state))
             .collect();
-        let items = may_go.iter().map(|&number| {
-            let migration = &waiting[number];
-            let from = migration.missing.first().map_or(0, |missing| missing.from);
-            Item {
-                path: &migration.path,
-                bytes: migration.bytes.saturating_sub(from) + HEADER_BYTES,
-                modified_ns: migration.modified_ns,
-            }
-        });
+        let items = may_go.iter().map(|&number| Writing::item(&waiting[number]));
         let items: Vec<Item<'_>> = items.collect();
         let mut groups = groups(&items, self.group_by);
         for number in groups.iter_mut().flat_map(|group| &mut group.items) {
@@ -51,7 +53,7 @@ impl Writing<'_> {
     }
 
     /// What a volume still takes, about. Where files are written as they came only its end ends it.
-    fn room(&self, volume: &Volume) -> u64 {
+    pub(super) fn room(&self, volume: &Volume) -> u64 {
         match self.with.settings.cartridge_bytes() {
             Some(bytes) if self.group_by != GroupBy::None => {
                 bytes.saturating_sub(volume.written_bytes)

@@ -22,6 +22,8 @@ pub(super) struct State {
     pub(super) whole_cartridge: Option<u64>,
     /// Volumes that others have.
     pub(super) denied: HashSet<String>,
+    /// The groups on volumes that are filled side by side.
+    pub(super) stems: HashMap<VolumeId, Stems>,
     /// What is being written, by label.
     pub(super) claimed: HashMap<String, Claim>,
     /// Nothing is left for any drive until one of those that write has ended: the catalogue need not be
@@ -31,6 +33,15 @@ pub(super) struct State {
     pub(super) attentions: u32,
     /// Why nothing more is begun.
     pub(super) ended: Option<MoveError>,
+}
+
+/// The groups on a volume, when its contents were looked at last.
+#[derive(Default)]
+pub(super) struct Stems {
+    /// Where the volume ended then.
+    pub(super) next_block: u64,
+    /// By what their paths have in common.
+    pub(super) on: HashSet<Vec<u8>>,
 }
 
 #[derive(Clone)]
@@ -44,6 +55,13 @@ pub(super) struct Claim {
 impl State {
     pub(super) fn is_known(&self, file: FileId) -> bool {
         self.refused.contains(&file) || self.homeless.contains(&file)
+    }
+
+    /// What is about to be written onto a volume, or was just written.
+    pub(super) fn claimed_bytes(&self, label: &str) -> u64 {
+        let claim = self.claimed.get(label).into_iter();
+        let files = claim.flat_map(|claim| &claim.waiting);
+        files.map(|file| file.bytes).fold(0, u64::saturating_add)
     }
 
     /// The volumes onto which copies are being written, with their numbers, by file.

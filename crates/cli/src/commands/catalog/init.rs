@@ -112,6 +112,7 @@ pub fn run(args: &Init) -> Result<ExitCode, CliError> {
         part_bytes: usual.part_bytes,
         volume_bytes: None,
         group_by: Default::default(),
+        open_volumes: 1,
         zstd_level: args.precompress,
         batch_window_s: None,
         catalogue: args.catalogue.clone(),
