@@ -1,14 +1,14 @@
 //! Work on many volumes by all drives of a pool.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::time::Duration;
 use tapewise_emulator::{Clock, Element, Library, LibrarySpec};
 use tapewise_formats::event::{Action, Event};
-use tapewise_library::pool::{Pace, Pool, PoolError, WorkError};
+use tapewise_library::pool::{Fit, Pace, Pool, PoolError, Trouble, Work, WorkError};
 use tapewise_model::Micros;
-use tapewise_run::RunError;
+use tapewise_run::{Log, RunError};
 use tapewise_scsi::{Changer, ScsiError, TapeDrive, TransportError};
 use tempfile::TempDir;
 
@@ -342,4 +342,52 @@ fn drives_with_times_of_their_own_wait_for_the_one_robot_and_come_to_it_in_the_o
     let others = moves.iter().filter(|event| event.device != moves[0].device);
     let returns = others.filter(|event| event.action == Action::Return);
     assert!(returns.count() > 4);
+}
+
+/// A volume that comes when the first drive that looked has found nothing.
+struct ComesLate {
+    asked: AtomicUsize,
+    is_service: bool,
+    worked_on: AtomicUsize,
+}
+
+impl Work for ComesLate {
+    fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String> {
+        let comes = self.asked.fetch_add(1, Ordering::Relaxed) == 1;
+        (comes && fits("TW0001") != Fit::Not).then(|| "TW0001".to_owned())
+    }
+
+    fn carry_out(&self, _: &str, _: &mut TapeDrive, _: &mut dyn Log) -> Result<(), Trouble> {
+        self.worked_on.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn ends_empty(&self) -> bool {
+        self.is_service
+    }
+
+    fn put_back(&self, _: &str) {}
+
+    fn give_up(&self, _: &str, _: WorkError) {}
+}
+
+#[test]
+fn in_a_service_drives_end_together_so_that_none_is_left_alone_with_what_comes_later() {
+    let worked_on = |is_service| {
+        let (mut pool, _directory) = pool(2);
+        let work = ComesLate {
+            asked: AtomicUsize::new(0),
+            is_service,
+            worked_on: AtomicUsize::new(0),
+        };
+        let mut log: Vec<Event> = Vec::new();
+        pool.work_off(&work, &mut log, &AtomicBool::new(false));
+        work.worked_on.into_inner()
+    };
+    assert_eq!(worked_on(false), 1);
+    assert_eq!(
+        worked_on(true),
+        0,
+        "it is for the next call, with all drives"
+    );
 }
