@@ -289,7 +289,7 @@ impl Filled {
             });
             // As a service does.
             while !is_over.load(Ordering::Relaxed) {
-                match mover.recall_and_empty(&|_| ()) {
+                match mover.recall_and_empty(&|_| (), &|| false) {
                     Err(error) if !is_over.load(Ordering::Relaxed) => return Err(error.into()),
                     _ => clock.advance(Micros::from_secs_f64(LOOKS.as_secs_f64())),
                 }

@@ -162,7 +162,7 @@ fn a_cartridge_that_went_home_is_everybodys_while_its_drive_is_still_leased() {
     let mut own = one_drive(&common.library, 0);
     own.set_pace(Pace::Threads);
     let (leases, _) = common.work("ada", &mut own, |mover| {
-        mover.recall_and_empty(&|_| ())?;
+        mover.recall_and_empty(&|_| (), &|| false)?;
         Ok(common.catalogue.leases()?)
     });
     let drives = leases.expect("leases").into_iter();

@@ -4,7 +4,7 @@ use crate::site;
 
 use site::{Site, contents};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tapewise_archive::catalogue::Requests;
 use tapewise_archive::mover::Recalled;
 use tapewise_emulator::Faults;
@@ -75,10 +75,29 @@ fn in_a_service_all_cartridges_are_home_when_nothing_is_left_to_be_read() {
     site.at_pace(Pace::Threads);
     let to = site.destination("back");
     site.request(&files.iter().collect::<Vec<_>>(), &to);
-    let recalled = site.mover(|mover| mover.recall_and_empty(&|_| ()));
+    let recalled = site.mover(|mover| mover.recall_and_empty(&|_| (), &|| false));
     assert_eq!(recalled.expect("recalled").delivered, FILES);
     let status = site.pool.status();
     assert!(status.iter().all(|drive| drive.volume.is_none()));
+    site.assert_integrity();
+}
+
+#[test]
+fn a_service_with_something_else_to_do_begins_no_further_volume_and_goes_on_later() {
+    let (mut site, files) = site(2, 1, Faults::none());
+    site.at_pace(Pace::Threads);
+    let to = site.destination("back");
+    site.request(&files.iter().collect::<Vec<_>>(), &to);
+    let has_read = AtomicBool::new(false);
+    let tell = |done: &Recalled| has_read.store(done.mounts > 0, Ordering::Relaxed);
+    let ends = || has_read.load(Ordering::Relaxed);
+    let first = site.mover(|mover| mover.recall_and_empty(&tell, &ends));
+    let first = first.expect("recalled").delivered;
+    assert!(0 < first && first < FILES, "{first}");
+    let status = site.pool.status();
+    assert!(status.iter().all(|drive| drive.volume.is_none()));
+    let rest = site.mover(|mover| mover.recall_and_empty(&|_| (), &|| false));
+    assert_eq!(first + rest.expect("recalled").delivered, FILES);
     site.assert_integrity();
 }
 

@@ -52,16 +52,21 @@ pub(super) struct Recalling<'a> {
     hands: Mutex<()>,
     /// When the recall began.
     began_ns: i64,
-    /// Whether cartridges go home when nothing is left to be read.
-    ends_empty: bool,
+    /// Where this serves others: whether no further volume is to be begun. Then cartridges go home at the end, too.
+    ends: Option<&'a Ends<'a>>,
     /// Hears what was done.
     tell: &'a (dyn Fn(&Recalled) + Sync),
     state: Mutex<State>,
 }
 
+/// Says whether there is something else to do before more is read.
+pub type Ends<'a> = dyn Fn() -> bool + Sync + 'a;
+
 #[derive(Default)]
 struct State {
     done: Recalled,
+    /// Whether no further volume is begun, as something else is to be done.
+    is_over: bool,
     /// What the drives have done so far, for those that have nothing to do.
     seen: Seen,
     /// What is being read, by label.
@@ -116,25 +121,26 @@ impl Mover<'_> {
         &mut self,
         tell: &(dyn Fn(&Recalled) + Sync),
     ) -> Result<Recalled, MoveError> {
-        self.recall_on_all(tell, false)
+        self.recall_on_all(tell, None)
     }
 
     /// The same for a service: when nothing is left to be read cartridges go home, and drives that are empty serve what is
-    /// asked for meanwhile.
+    /// asked for meanwhile. `ends` is asked whenever a drive is free; once it says yes, no further volume is begun.
     ///
     /// # Errors
     /// As [`Mover::recall`].
     pub fn recall_and_empty(
         &mut self,
         tell: &(dyn Fn(&Recalled) + Sync),
+        ends: &Ends<'_>,
     ) -> Result<Recalled, MoveError> {
-        self.recall_on_all(tell, true)
+        self.recall_on_all(tell, Some(ends))
     }
 
     fn recall_on_all(
         &mut self,
         tell: &(dyn Fn(&Recalled) + Sync),
-        ends_empty: bool,
+        ends: Option<&Ends<'_>>,
     ) -> Result<Recalled, MoveError> {
         let places = self.pool.volumes().into_iter();
         let places = places.filter(|(_, place)| !matches!(place, Whereabouts::Missing(_)));
@@ -154,7 +160,7 @@ impl Mover<'_> {
                 .map(|_| places.map(|(label, _)| label).collect()),
             hands: Mutex::default(),
             began_ns: (self.now_ns)(),
-            ends_empty,
+            ends,
             tell,
             state: Mutex::default(),
         };
@@ -182,7 +188,7 @@ impl Mover<'_> {
         match left? {
             None => Ok(done),
             // It came when the drives had just ended: a service calls again.
-            Some(_) if ends_empty && done.mounts > 0 => Ok(done),
+            Some(_) if state.is_over || (ends.is_some() && done.mounts > 0) => Ok(done),
             Some(label) if self.stop.load(Ordering::Relaxed) => Err(MoveError::Run {
                 label,
                 source: RunError::Interrupted,

@@ -89,6 +89,9 @@ enum What {
     Resume(outage::Resume),
 }
 
+/// How long recalls go on, at most, while files wait to be written.
+const LONGEST: Duration = Duration::from_secs(3600);
+
 /// How often the catalogue is looked at while nothing waits.
 const IDLE: Duration = Duration::from_secs(2);
 
@@ -337,9 +340,10 @@ impl Moving<'_> {
         self.lessee.give_back_drives()?;
         sit_down(self.lessee.desk()?)?;
         let catalogue = &self.archive.catalogue;
-        let is_migrating =
-            !self.args.only_recall && !catalogue.next_migrations(i64::MAX, 1)?.is_empty();
-        if catalogue.open_recalls()?.queued == 0 && !is_migrating {
+        let writes = || -> Result<bool, MoveError> {
+            Ok(!self.args.only_recall && !catalogue.next_migrations(i64::MAX, 1)?.is_empty())
+        };
+        if catalogue.open_recalls()?.queued == 0 && !writes()? {
             return Ok(Round::IDLE);
         }
         gather(self.archive, self.window, self.stop)?;
@@ -353,9 +357,12 @@ impl Moving<'_> {
         };
         let quiet = self.args.quiet;
         let tell = |recalled: &Recalled| self.watch.did(recalled);
+        let began = Instant::now();
+        // There may be no moment in days in which no recall waits.
+        let ends = || began.elapsed() > LONGEST && writes().is_ok_and(|writes| writes);
         let work = |mover: &mut mover::Mover<'_>| {
-            let recalled = mover.recall_and_empty(&tell)?;
-            let migrated = if is_migrating {
+            let recalled = mover.recall_and_empty(&tell, &ends)?;
+            let migrated = if writes()? {
                 mover.migrate(i64::MAX)
             } else {
                 Ok(Migrated::default())

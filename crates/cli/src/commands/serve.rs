@@ -295,7 +295,7 @@ impl Drives<'_> {
         let watch = |event: &Event| self.watch.saw(event);
         let quiet = self.watch.quiet;
         let tell = |recalled: &Recalled| self.watch.did(recalled);
-        let recall = |mover: &mut Mover<'_>| mover.recall_and_empty(&tell);
+        let recall = |mover: &mut Mover<'_>| mover.recall_and_empty(&tell, &|| false);
         let did = self
             .archive
             .with_watched_mover(&cache, self.stop, quiet, &watch, recall)?;

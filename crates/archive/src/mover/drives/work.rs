@@ -30,7 +30,8 @@ impl Work for Recalling<'_> {
 
     fn next(&self, fits: &dyn Fn(&str) -> Fit) -> Option<String> {
         let mut state = lock(&self.state);
-        if state.ended.is_some() {
+        state.is_over |= self.ends.is_some_and(|ends| ends());
+        if state.is_over || state.ended.is_some() {
             return None;
         }
         let claimed = self.claim(&mut state, fits);
@@ -105,7 +106,7 @@ impl Work for Recalling<'_> {
     }
 
     fn ends_empty(&self) -> bool {
-        self.ends_empty
+        self.ends.is_some()
     }
 
     fn emptied(&self, drive: &mut TapeDrive) -> Result<Admission, RunError> {
