@@ -55,9 +55,7 @@ impl Object {
             Some(key) => {
                 let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
                 let (place, keys) = (&self.place, keys.join(", "));
-                Err(format!(
-                    "{place} has the key `{key}`, which is none of {keys}"
-                ))
+                Err(format!("{place} has the key `{key}`; the keys are {keys}"))
             }
         }
     }
@@ -184,7 +182,7 @@ mod tests {
             ("{}", "lacks the key `priority`"),
             (
                 r#"{"fils": []}"#,
-                "`fils`, which is none of `files`, `priority`, `more`",
+                "`fils`; the keys are `files`, `priority`, `more`",
             ),
             (
                 r#"{"priority": "high"}"#,

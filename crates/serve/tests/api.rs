@@ -223,11 +223,10 @@ fn what_makes_no_sense_is_refused_with_an_example() {
         r#"{"files": [{"path": "/d/1"}], "lifetime": "P1D"}"#,
         r#"{"path": ["/d/1"]}"#,
     ] {
-        desk.post("stage", misspelt)
-            .refused(400, "which is none of");
+        desk.post("stage", misspelt).refused(400, "; the keys are ");
     }
     desk.post("archiveinfo", r#"{"path": ["/d/1"]}"#)
-        .refused(400, "has the key `path`, which is none of `paths`");
+        .refused(400, "has the key `path`; the keys are `paths`");
     let wrong = desk.post("stage", r#"{"files": ["/d/1"]}"#);
     wrong.refused(400, "`files[0]` is text, and must be an object");
     assert!(!wrong.body.contains("struct"), "{}", wrong.body);
