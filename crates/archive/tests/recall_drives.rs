@@ -89,7 +89,9 @@ fn a_service_with_something_else_to_do_begins_no_further_volume_and_goes_on_late
     let to = site.destination("back");
     site.request(&files.iter().collect::<Vec<_>>(), &to);
     let has_read = AtomicBool::new(false);
-    let tell = |done: &Recalled| has_read.store(done.mounts > 0, Ordering::Relaxed);
+    let tell = |done: &Recalled| {
+        has_read.fetch_or(done.delivered > 0, Ordering::Relaxed);
+    };
     let ends = || has_read.load(Ordering::Relaxed);
     let first = site.mover(|mover| mover.recall_and_empty(&tell, &ends));
     let first = first.expect("recalled").delivered;

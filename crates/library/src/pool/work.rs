@@ -214,9 +214,10 @@ impl<'a> Shift<'a> {
                 self.go_home(index, bay, log);
                 continue;
             }
-            if floor.is_over() && !floor.have_left() {
+            let ends_empty = self.work.ends_empty();
+            if floor.is_over() && !floor.have_left() && !(ends_empty && floor.are_some_loaded()) {
                 // Else one that is left would have all that comes to itself.
-                if self.work.ends_empty() {
+                if ends_empty {
                     floor.close();
                 }
                 floor.leave(index);

@@ -162,6 +162,12 @@ impl Floor {
         self.is_quiet() && self.soon_empty() == 0
     }
 
+    /// Whether drives that look for work have cartridges that may go home.
+    pub fn are_some_loaded(&self) -> bool {
+        let mut drives = self.drives.iter();
+        drives.any(|drive| matches!(drive.at, At::Free(_)) && drive.may_empty())
+    }
+
     /// Drives whose cartridges are on their way home.
     pub fn soon_empty(&self) -> usize {
         let at = self.drives.iter().map(|drive| drive.at);
