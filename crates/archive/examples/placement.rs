@@ -194,7 +194,7 @@ fn figures(
     })
 }
 
-/// Where each file lies: cartridges are filled one after the other, or so many side by side.
+/// Where each file lies: cartridges are filled one after the other, or several side by side.
 fn put(
     items: &[Item<'_>],
     by: GroupBy,

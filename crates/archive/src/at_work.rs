@@ -27,7 +27,7 @@ impl Reading {
 }
 
 /// What drives read of all that was `begun`: by the `leases` that are in force. If there are none, one process works
-/// alone with so many `drives`, each of which reads the cartridge that holds most of what no other one reads.
+/// alone. Each of its `drives` then reads the cartridge that holds most of what no other one reads.
 pub(crate) fn readings(leases: &[Lease], begun: &RecallQueue, drives: usize) -> Vec<Reading> {
     let mut seen = HashSet::new();
     let mut readings: Vec<Reading> = Vec::new();

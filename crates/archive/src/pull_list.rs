@@ -476,8 +476,12 @@ impl Settings {
             let visit = &problem.visits()[step.visit as usize];
             let extent = &visit.extents[step.extent as usize];
             for &want in &visit.requests {
-                let last = wants[want as usize][step.extent as usize].last_block;
-                let share = blocks(extent.first_block, last)
+                let here = extent.first_block..=extent.last_block;
+                let ends = wants[want as usize].iter().filter(|segment| {
+                    segment.partition == extent.partition() && here.contains(&segment.last_block)
+                });
+                let last = ends.map(|segment| segment.last_block).max();
+                let share = blocks(extent.first_block, last.unwrap_or(extent.last_block))
                     / blocks(extent.first_block, extent.last_block);
                 let until = Micros((step.duration.0 as f64 * share) as i64);
                 read[want as usize] = mount + step.begin + until;

@@ -163,8 +163,10 @@ impl ArchiveSettings {
         if let Some(bytes) = self.volume_bytes.filter(|bytes| *bytes < block) {
             return wrong("volume_bytes", &bytes, "at least `block_bytes`, or absent");
         }
-        if self.open_volumes == 0 {
-            return wrong("open_volumes", &0, "at least 1, or absent");
+        let grows = self.group_by.stem(b"").is_some();
+        if self.open_volumes == 0 || (self.open_volumes > 1 && !grows) {
+            let right = "1 or absent, or more if `group_by` is \"directory\" or \"dataset\"";
+            return wrong("open_volumes", &self.open_volumes, right);
         }
         if let Some(level) = self.zstd_level.filter(|level| !ZSTD_LEVELS.contains(level)) {
             return wrong("zstd_level", &level, "from 1 to 19, or absent");
@@ -273,7 +275,7 @@ mod tests {
     fn settings_that_no_archive_can_work_with_are_refused_and_the_key_is_named() {
         assert_eq!(usual().check(), Ok(()));
         type Spoil = fn(&mut ArchiveSettings);
-        let cases: [(&str, Spoil); 20] = [
+        let cases: [(&str, Spoil); 21] = [
             ("catalogue", |settings| {
                 settings.catalogue = Some("mysql://host/films".to_owned())
             }),
@@ -288,6 +290,9 @@ mod tests {
             ("part_bytes", |settings| settings.part_bytes = 0),
             ("volume_bytes", |settings| settings.volume_bytes = Some(0)),
             ("open_volumes", |settings| settings.open_volumes = 0),
+            ("open_volumes", |settings| {
+                (settings.open_volumes, settings.group_by) = (2, GroupBy::Time)
+            }),
             ("zstd_level", |settings| settings.zstd_level = Some(20)),
             ("mounts.policy", |settings| {
                 settings.mounts.policy = MountPolicy::Cta

@@ -93,7 +93,7 @@ proptest! {
         }
     }
 
-    /// Whoever has room at home stays there; a blank one is begun only while fewer than so many have room.
+    /// A group stays where it lies if there is room. A blank one is begun only while fewer than `side_by_side` have room.
     #[test]
     fn a_group_goes_home_if_it_fits_there_and_else_begins_no_more_cartridges_than_are_asked_for(
         rooms in proptest::collection::vec(0..100u64, 0..6),

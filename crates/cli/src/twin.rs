@@ -11,7 +11,7 @@ use tapewise_formats::event_log::read_events;
 use tapewise_model::{profile, units};
 use tapewise_sim::Scenario;
 use tapewise_sim::library::Site;
-use tapewise_sim::twin::{Log, Twin};
+use tapewise_sim::twin::{CheckedUser, Log, Twin};
 
 /// Runs of the twin that its logs are compared with.
 pub const CHECKED: u64 = 5;
@@ -53,7 +53,8 @@ fn check(twin: &Twin) -> Result<(), CliError> {
     let wrong = |error| CliError::input(error).of("--from-log");
     let made = Scenario::from_toml(&twin.text).map_err(wrong)?;
     let site = Site::new(&made, profile::find).map_err(wrong)?;
-    for one in twin.check(&site, CHECKED).map_err(CliError::failed)? {
+    let check = twin.check(&site, CHECKED).map_err(CliError::failed)?;
+    for one in check.all {
         let (low, high) = (one.twin_s.low().max(0.0), one.twin_s.high());
         let verdict = if one.twin_s.contains(one.log_s) {
             "within"
@@ -68,12 +69,12 @@ fn check(twin: &Twin) -> Result<(), CliError> {
             one.off() * 100.0,
         ));
     }
-    check_users(twin, &site)
+    say_of_users(check.users);
+    Ok(())
 }
 
 /// The same for each user, those with most requests first.
-fn check_users(twin: &Twin, site: &Site) -> Result<(), CliError> {
-    let mut users = twin.check_users(site, CHECKED).map_err(CliError::failed)?;
+fn say_of_users(mut users: Vec<CheckedUser>) {
     users.sort_by_key(|user| std::cmp::Reverse(user.requests));
     for user in users.iter().take(USERS) {
         let (low, high) = (user.twin_s.low().max(0.0), user.twin_s.high());
@@ -91,7 +92,6 @@ fn check_users(twin: &Twin, site: &Site) -> Result<(), CliError> {
             "tapewise: {others} with fewer requests not shown\n"
         ));
     }
-    Ok(())
 }
 
 /// A log of any kind, recognised by its first line.

@@ -1,5 +1,6 @@
 //! An emulated library for tests of the pool's parts, whose drives tell when they are waited for.
 
+use crate::pool::Pool;
 use std::time::Duration;
 use tapewise_emulator::{CartridgeSpec, Clock, EmulatedTransport, Library, LibrarySpec};
 use tapewise_scsi::{Cdb, Changer, Completion, Data, TapeDrive, Transport, TransportError};
@@ -29,6 +30,14 @@ pub fn drive(
 ) -> TapeDrive {
     let inner = library.transport_to_drive(number).unwrap();
     TapeDrive::open(Box::new(Watched { inner, on_wait })).unwrap()
+}
+
+/// A pool of these drives, with four volumes.
+pub fn pool(drives: u16) -> Pool {
+    let library = library(drives);
+    let drives = (0..usize::from(drives)).map(|number| drive(&library, number, || {}));
+    let robots = vec![robot(&library)];
+    Pool::new(drives.collect(), robots, None, Box::new(|_| {})).unwrap()
 }
 
 struct Watched<F> {

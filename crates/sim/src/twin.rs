@@ -74,6 +74,15 @@ pub enum CheckError {
     Statistics(#[from] StatisticsError),
 }
 
+/// The logs beside runs of their twin.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Check {
+    /// Mean, median and 95th percentile of all responses.
+    pub all: Vec<Checked>,
+    /// The mean of each user, in an activity; nothing where the logs tell no users apart.
+    pub users: Vec<CheckedUser>,
+}
+
 /// A number of the logs beside the twin's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
@@ -137,22 +146,20 @@ impl Twin {
     }
 
     /// The logs' responses beside those of `replications` runs of the twin, which have the same arrivals and draw all
-    /// times anew: mean, median and 95th percentile. Nothing where the logs show no responses.
+    /// times anew. Nothing where the logs show no responses.
     ///
     /// # Errors
     /// [`CheckError`].
-    pub fn check(&self, site: &Site, replications: u64) -> Result<Vec<Checked>, CheckError> {
+    pub fn check(&self, site: &Site, replications: u64) -> Result<Check, CheckError> {
         if self.responses_s.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Check::default());
         }
-        let mut runs = Vec::new();
+        let (mut runs, mut means_s) = (Vec::new(), Vec::new());
         for replication in 0..replications {
-            let run = site.run(replication)?;
-            let responses = run
-                .answers
-                .iter()
-                .map(|answer| answer.response.as_secs_f64());
+            let answers = site.run(replication)?.answers;
+            let responses = answers.iter().map(|answer| answer.response.as_secs_f64());
             runs.push(numbers(responses.collect()));
+            means_s.push(users::means_s(&answers, self.users.len()));
         }
         let log = numbers(self.responses_s.clone());
         let one = |(at, name)| {
@@ -163,47 +170,11 @@ impl Twin {
                 twin_s: Interval::of_another(&values, LEVEL)?,
             })
         };
-        ["mean", "median", "p95"]
-            .into_iter()
-            .enumerate()
-            .map(one)
-            .collect()
-    }
-
-    /// The mean response of each user in the logs beside that in runs of the twin, as [`Twin::check`] runs it. Nothing where
-    /// the logs tell no users apart.
-    ///
-    /// # Errors
-    /// [`CheckError`].
-    pub fn check_users(
-        &self,
-        site: &Site,
-        replications: u64,
-    ) -> Result<Vec<CheckedUser>, CheckError> {
-        if self.users.len() < 2 || self.responses_s.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut means = vec![Vec::new(); self.users.len()];
-        for replication in 0..replications {
-            let mut responses_s = vec![Vec::new(); self.users.len()];
-            for answer in site.run(replication)?.answers {
-                responses_s[answer.owner as usize].push(answer.response.as_secs_f64());
-            }
-            for (means, responses_s) in means.iter_mut().zip(&responses_s) {
-                means.push(mean(responses_s));
-            }
-        }
-        let users = self.users.iter().zip(means);
-        let answered = users.filter(|(user, _)| !user.responses_s.is_empty());
-        let one = |(user, means): (&UserAnswered, Vec<f64>)| {
-            Ok(CheckedUser {
-                owner: user.owner.clone(),
-                requests: user.responses_s.len(),
-                log_s: mean(&user.responses_s),
-                twin_s: Interval::of_another(&means, LEVEL)?,
-            })
-        };
-        answered.map(one).collect()
+        let all = ["mean", "median", "p95"].into_iter().enumerate().map(one);
+        Ok(Check {
+            all: all.collect::<Result<_, StatisticsError>>()?,
+            users: users::checked(&self.users, &means_s)?,
+        })
     }
 
     /// What comes of the twin's requests under a policy, all else as it is in the twin. Every policy gets the same
@@ -224,8 +195,4 @@ impl Twin {
         let runs = runs.collect::<Result<Vec<Run>, Stalled>>()?;
         Ok(Priced::new(policy, &runs)?)
     }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }

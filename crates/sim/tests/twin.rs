@@ -8,7 +8,7 @@ use tapewise_model::{Micros, profile};
 use tapewise_sim::library::{Part, Run, Site};
 use tapewise_sim::mounts::{MountPolicy, Owner};
 use tapewise_sim::scenario::Arrivals;
-use tapewise_sim::twin::{Log, Twin, TwinError};
+use tapewise_sim::twin::{Check, Log, Twin, TwinError};
 use tapewise_sim::{Logged, Scenario, responses_csv};
 
 /// A site whose policy is the one that twins are given, and whose times the log has to tell.
@@ -57,7 +57,7 @@ fn a_twin_of_a_known_site_gives_back_its_responses() {
         let mut held = 0;
         for seed in 1..=4 {
             let twin = Twin::new(&logs(&site(seed, drive))).expect("a twin");
-            let checked = twin.check(&of(&twin), 10).expect("checked");
+            let checked = twin.check(&of(&twin), 10).expect("checked").all;
             let mean = &checked[0];
             assert!(mean.off().abs() < 0.1, "{drive}, seed {seed}: {checked:?}");
             held += checked
@@ -113,7 +113,7 @@ fn a_twin_is_compared_with_its_log_user_by_user() {
         )
     };
     let twin = Twin::new(&logs).expect("a twin");
-    let users = twin.check_users(&of(&twin), 5).expect("checked");
+    let users = twin.check(&of(&twin), 5).expect("checked").users;
     assert!(users.len() >= 5, "{users:?}");
     for user in &users {
         let (requests, mean_s) = mean(&user.owner.user);
@@ -124,13 +124,13 @@ fn a_twin_is_compared_with_its_log_user_by_user() {
             "{user:?}"
         );
     }
-    // A log of one user says what is said of all.
+    // All numbers are those of the one user then.
     let nobody = asked
         .iter()
         .cloned()
         .map(|one| Asked { owner: None, ..one });
     let twin = Twin::new(&[Log::Asked(nobody.collect())]).expect("a twin");
-    assert_eq!(twin.check_users(&of(&twin), 2).expect("checked"), []);
+    assert_eq!(twin.check(&of(&twin), 2).expect("checked").users, []);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_twin_is_told_apart_from_a_site_with_fewer_drives() {
         text: fewer,
         ..twin.clone()
     };
-    let off = |twin: &Twin| twin.check(&of(twin), 5).expect("checked")[0].off();
+    let off = |twin: &Twin| twin.check(&of(twin), 5).expect("checked").all[0].off();
     assert!(
         off(&twin).abs() < 0.1 && off(&fewer) > 0.2,
         "{} {}",
@@ -269,7 +269,8 @@ fn what_a_table_alone_does_not_tell_is_listed() {
         assert!(all.contains(what), "{what} is not in:\n{all}");
     }
     assert!(of(&twin).run(0).is_ok());
-    assert_eq!(twin.check(&of(&twin), 5).expect("nothing to check"), []);
+    let check = twin.check(&of(&twin), 5).expect("nothing to check");
+    assert_eq!(check, Check::default());
 }
 
 #[test]

@@ -29,6 +29,18 @@ impl Configuration {
         let mut one = |of: &[u64]| of[random.below(of.len() as u64) as usize];
         let block_bytes = one(&[8192, 8192, 16384]) as u32;
         let segment_bytes = one(&[32 << 10, 128 << 10, 1 << 20]).max(u64::from(block_bytes));
+        // By the seed itself: a further lot would change the worlds of all seeds.
+        let group_by = match seed % 4 {
+            0 => GroupBy::ALL[(seed / 4) as usize % GroupBy::ALL.len()],
+            _ => GroupBy::None,
+        };
+        // As above; 3 of 8 of the worlds whose groups grow.
+        let open_volumes = match group_by {
+            GroupBy::Directory | GroupBy::Dataset => {
+                [1, 1, 3, 1, 2, 1, 4, 1][(seed / 20) as usize % 8]
+            }
+            _ => 1,
+        };
         let settings = ArchiveSettings {
             drives: Vec::new(),
             changers: vec!["robot".to_owned()],
@@ -39,13 +51,8 @@ impl Configuration {
             block_bytes,
             segment_bytes,
             part_bytes: one(&[20_000, 1 << 30, 1 << 30]).max(u64::from(block_bytes)),
-            // By the seed itself: a further lot would change the worlds of all seeds.
-            group_by: match seed % 4 {
-                0 => GroupBy::ALL[(seed / 4) as usize % GroupBy::ALL.len()],
-                _ => GroupBy::None,
-            },
-            // As above; 3 of 8 of the worlds with groups.
-            open_volumes: [1, 1, 3, 1, 2, 1, 4, 1][(seed / 20) as usize % 8],
+            group_by,
+            open_volumes,
             volume_bytes: Some(one(&[200_000, 800_000, 1 << 40])),
             zstd_level: Some(one(&[0, 0, 1]) as i32).filter(|level| *level > 0),
             batch_window_s: None,

@@ -64,7 +64,7 @@ pub fn assign(coming: &[Coming], rooms: &[u64], supply: &Supply) -> Vec<Option<u
     assigned.collect()
 }
 
-/// Writes these files onto cartridges, so many of which are filled side by side: on which, and in which order along it.
+/// Writes these files onto cartridges, of which `side_by_side` are filled at a time: on which, and in which order along it.
 /// `begun` are those that were begun, and become what is left of them and of the blank ones that were needed.
 pub fn place_beside(
     items: &[Item<'_>],

@@ -294,7 +294,7 @@ impl Moving<'_> {
         *pause = (*pause * 2).min(LONGEST_PAUSE);
     }
 
-    /// The error of a mover that is to end when it is idle, and leaves behind what it can neither read nor write.
+    /// The error of a mover that ends because nothing that waits can be read or written.
     fn left_behind(&self, why: &CliError, has_worked: bool) -> Result<CliError, CliError> {
         let open = self.archive.catalogue.open_recalls()?;
         let exit = if has_worked {

@@ -448,16 +448,8 @@ impl Log for Shared<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{drive, library, robot};
+    use crate::testing::pool;
     use tapewise_scsi::TapeDrive;
-
-    /// A pool of two drives and four volumes.
-    fn pool() -> Pool {
-        let library = library(2);
-        let drives = (0..2).map(|number| drive(&library, number, || {}));
-        let robots = vec![robot(&library)];
-        Pool::new(drives.collect(), robots, None, Box::new(|_| {})).unwrap()
-    }
 
     struct FirstVolume;
 
@@ -477,7 +469,7 @@ mod tests {
 
     #[test]
     fn a_volume_that_another_drive_is_about_to_give_back_is_waited_for() {
-        let mut pool = pool();
+        let mut pool = pool(2);
         let mut log: Vec<Event> = Vec::new();
         let first = pool.mount("TW0001", &mut log).unwrap();
         pool.release(first);
@@ -497,7 +489,7 @@ mod tests {
     #[test]
     fn a_drive_that_holds_a_cartridge_without_a_readable_label_takes_nothing() {
         for pace in [Pace::Turns, Pace::Threads] {
-            let mut pool = pool();
+            let mut pool = pool(2);
             pool.bays[0].holds = Holds::Unlabelled;
             let volumes = [1, 2, 3].map(|number| format!("TW000{number}"));
             let mut log: Vec<Event> = Vec::new();

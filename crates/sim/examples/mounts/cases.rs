@@ -101,7 +101,7 @@ pub fn all() -> Result<Vec<Case>, Failure> {
     ])
 }
 
-/// The same with so many times as many requests an hour.
+/// The same with `factor` times as many requests an hour.
 pub fn scaled(scenario: &Scenario, factor: f64) -> Scenario {
     let mut scenario = scenario.clone();
     match &mut scenario.arrivals {

@@ -86,7 +86,7 @@ fn thirty(seeds: std::ops::RangeInclusive<u64>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A library whose thirty users ask for so many files each, one after the other, with or without the greedy user.
+/// A library whose thirty users ask for `each` files, one after the other, with or without the greedy user.
 fn beside(policy: &MountSettings, each: u32, seed: u64, is_greedy: bool) -> Result<Run, Failure> {
     let mut random = Random::new(seed, 2);
     let mut files: Vec<u32> = (0..FILES).collect();

@@ -1,8 +1,10 @@
 //! Who asked, and how long each waited.
 
+use super::LEVEL;
 use super::log::Arrival;
+use crate::library::Answer;
 use crate::mounts::Owner;
-use crate::statistics::Interval;
+use crate::statistics::{Interval, StatisticsError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the logs show of a user.
@@ -58,4 +60,40 @@ pub(super) fn answered(arrivals: &[Arrival]) -> Vec<UserAnswered> {
         responses_s,
     };
     users.into_iter().map(user).collect()
+}
+
+/// The mean response of each user in a run; none for those who got no answer.
+pub(super) fn means_s(answers: &[Answer], users: usize) -> Vec<Option<f64>> {
+    let mut responses_s = vec![Vec::new(); users];
+    for answer in answers {
+        responses_s[answer.owner as usize].push(answer.response.as_secs_f64());
+    }
+    responses_s.iter().map(|all| mean(all)).collect()
+}
+
+/// What the logs show of each user beside the means of some runs. Nothing if there is one user, or none with a name.
+pub(super) fn checked(
+    users: &[UserAnswered],
+    runs: &[Vec<Option<f64>>],
+) -> Result<Vec<CheckedUser>, StatisticsError> {
+    if users.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let known = users.iter().enumerate().filter_map(|(number, user)| {
+        let means: Option<Vec<f64>> = runs.iter().map(|run| run[number]).collect();
+        Some((user, mean(&user.responses_s)?, means?))
+    });
+    let one = |(user, log_s, means): (&UserAnswered, f64, Vec<f64>)| {
+        Ok(CheckedUser {
+            owner: user.owner.clone(),
+            requests: user.responses_s.len(),
+            log_s,
+            twin_s: Interval::of_another(&means, LEVEL)?,
+        })
+    };
+    known.map(one).collect()
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

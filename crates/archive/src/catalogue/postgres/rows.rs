@@ -16,7 +16,7 @@ const SENT: usize = 1 << 16;
 /// The signature, no flags, and no extension.
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
-/// Stands for the length of a value that is null, and for the number of values behind the last row.
+/// Stands for the length of a value that is null, and for the number of values after the last row.
 const NONE: i16 = -1;
 
 /// Rows on their way into a table.

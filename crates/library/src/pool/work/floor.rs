@@ -292,14 +292,11 @@ impl Floor {
 mod tests {
     use super::*;
     use crate::pool::Pool;
-    use crate::testing::{drive, library, robot};
+    use crate::testing;
 
     /// Three drives, of which the first holds TW0001.
     fn pool() -> Pool {
-        let library = library(3);
-        let drives = (0..3).map(|number| drive(&library, number, || {}));
-        let robots = vec![robot(&library)];
-        let mut pool = Pool::new(drives.collect(), robots, None, Box::new(|_| {})).unwrap();
+        let mut pool = testing::pool(3);
         let mut log: Vec<tapewise_formats::event::Event> = Vec::new();
         let first = pool.mount("TW0001", &mut log).unwrap();
         assert_eq!(first, 0);

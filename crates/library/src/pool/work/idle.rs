@@ -24,7 +24,7 @@ impl Shift<'_> {
             .goes_home(index, &floor.free(), floor.soon_empty())
     }
 
-    /// Brings the cartridge of a drive home. If that fails it stays there, and that is said.
+    /// Brings the cartridge of a drive home. If that fails it stays there, and whoever listens is told.
     pub(super) fn go_home(&self, index: usize, bay: &mut Bay, log: &mut dyn Log) {
         if let Err(error) = self.empty(bay, log) {
             lock(self.desk).say(&error.to_string());
@@ -79,21 +79,13 @@ impl Pool {
 mod tests {
     use super::*;
     use crate::pool::{Fit, Pace, Trouble, Whereabouts, Work, WorkError};
-    use crate::testing::{drive, library, robot};
+    use crate::testing::pool;
     use std::sync::Barrier;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use tapewise_formats::event::{Action, Event};
     use tapewise_run::RunError;
     use tapewise_scsi::TapeDrive;
     use tapewise_sim::mounts::FreeDrive;
-
-    /// A pool of two drives and four volumes.
-    fn pool() -> Pool {
-        let library = library(2);
-        let drives = (0..2).map(|number| drive(&library, number, || {}));
-        let robots = vec![robot(&library)];
-        Pool::new(drives.collect(), robots, None, Box::new(|_| {})).unwrap()
-    }
 
     /// Two volumes, of which no drive takes both.
     struct Two {
@@ -160,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_cartridge_that_nobody_asks_for_goes_home_while_another_drive_works() {
-        let (mut pool, work) = (pool(), Two::new(true, false));
+        let (mut pool, work) = (pool(2), Two::new(true, false));
         let mut log: Vec<Event> = Vec::new();
         pool.work_off(&work, &mut log, &AtomicBool::new(false));
         let is_home = |volume: &str| matches!(pool.volumes()[volume], Whereabouts::Element(_));
@@ -172,7 +164,7 @@ mod tests {
 
     #[test]
     fn at_the_end_of_work_that_ends_empty_all_cartridges_are_home() {
-        let (mut pool, work) = (pool(), Two::new(false, true));
+        let (mut pool, work) = (pool(2), Two::new(false, true));
         let mut log: Vec<Event> = Vec::new();
         pool.work_off(&work, &mut log, &AtomicBool::new(false));
         assert!(pool.status().iter().all(|drive| drive.volume.is_none()));
@@ -186,7 +178,7 @@ mod tests {
     #[test]
     fn all_drives_are_dismounted_whatever_the_pace() {
         for pace in [Pace::Turns, Pace::Threads] {
-            let mut pool = pool();
+            let mut pool = pool(2);
             let mut log: Vec<Event> = Vec::new();
             for volume in ["TW0001", "TW0002"] {
                 pool.mount(volume, &mut log).unwrap();

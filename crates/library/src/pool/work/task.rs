@@ -76,8 +76,8 @@ pub trait Work: Sync {
         log: &mut dyn Log,
     ) -> Result<(), Trouble>;
 
-    /// Whether the cartridge in a drive goes home before anybody needs the drive. Nobody asks for it, and drives work;
-    /// `free` are those that do not, `soon_empty` so many are on their way to be empty.
+    /// Whether the cartridge in a drive goes home before anybody needs the drive. Nobody asks for it, and other drives
+    /// work. `free` are the drives that do not; `soon_empty` is the number of drives whose cartridges are on their way home.
     fn goes_home(&self, drive: usize, free: &[FreeDrive], soon_empty: usize) -> bool {
         let _ = (drive, free, soon_empty);
         false
