@@ -47,6 +47,14 @@ impl Object {
         }
     }
 
+    /// Where a key of it stands.
+    fn place_of(&self, key: &str) -> String {
+        match self.place.strip_suffix('`') {
+            Some(outer) => format!("{outer}.{key}`"),
+            None => format!("`{key}`"),
+        }
+    }
+
     /// The same, if it has no other keys than these.
     pub fn only(self, keys: &[&str]) -> Result<Object, String> {
         let mut unknown = self.fields.keys();
@@ -72,20 +80,20 @@ impl Object {
 
     pub fn text(&mut self, key: &str) -> Result<String, String> {
         let value = self.needed(key)?;
-        text(&format!("`{key}`"), value)
+        text(&self.place_of(key), value)
     }
 
     pub fn text_or_nothing(&mut self, key: &str) -> Result<Option<String>, String> {
         let value = self.any(key);
         value
-            .map(|value| text(&format!("`{key}`"), value))
+            .map(|value| text(&self.place_of(key), value))
             .transpose()
     }
 
     /// A whole number in a range.
     pub fn number(&mut self, key: &str, least: i64, most: i64) -> Result<i64, String> {
         let value = self.needed(key)?;
-        number(&format!("`{key}`"), &value, least, most)
+        number(&self.place_of(key), &value, least, most)
     }
 
     fn list(&mut self, key: &str) -> Result<Vec<(String, Value)>, String> {
@@ -94,7 +102,7 @@ impl Object {
                 let places = (0..).map(|index| format!("`{key}[{index}]`"));
                 Ok(places.zip(values).collect())
             }
-            other => Err(wrong(&format!("`{key}`"), &other, "a list")),
+            other => Err(wrong(&self.place_of(key), &other, "a list")),
         }
     }
 
@@ -204,7 +212,7 @@ mod tests {
             ),
             (
                 r#"{"priority": 1, "files": [{"path": null}]}"#,
-                "`path` is null, and must be text",
+                "`files[0].path` is null, and must be text",
             ),
         ] {
             let problem = parse::<Order>(body.as_bytes()).expect_err(body);
