@@ -4,6 +4,10 @@
 //!
 //! `cargo run --release -p tapewise-archive --example campaign -- [FILES] [CARTRIDGES] [RECALLS] [SEED]`
 
+#[path = "emulated/mod.rs"]
+mod emulated;
+
+use emulated::{Archive, pool};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::ops::Range;
@@ -11,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-use tapewise_archive::cache::{Cache, Directory, Water};
+use tapewise_archive::cache::Cache;
 use tapewise_archive::catalogue::{
     Catalogue, CatalogueError, FileId, Files, Holder, NewRecall, Requests, SqliteCatalogue, Terms,
     Volumes,
@@ -21,10 +25,9 @@ use tapewise_archive::mover::{Lessee, Mover, Settings, random_uuid};
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 use tapewise_formats::event::{Action, Event};
-use tapewise_library::pool::{Pace, Pool};
+use tapewise_library::pool::Pace;
 use tapewise_model::{Micros, Random, profile};
 use tapewise_order::Algorithm;
-use tapewise_scsi::{Changer, TapeDrive};
 
 /// Bytes of tape for each stored byte: files of some kilobytes are files of gigabytes there.
 const SCALE: u64 = 200_000;
@@ -34,7 +37,7 @@ const USERS: u64 = 5;
 const BATCH: usize = 2_000;
 /// Files of one request to a service, and its movers.
 const REQUEST: usize = 50;
-const MOVERS: usize = 2;
+const MOVERS: u16 = 2;
 
 /// What the drives of a mover did, and how many files it delivered.
 type Done = (Vec<Event>, u64);
@@ -65,16 +68,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("LINEAR", Algorithm::Sort),
         ("CTA's SLTF", Algorithm::Cta),
     ] {
-        site.settings.algorithm = algorithm;
+        site.archive.settings.algorithm = algorithm;
         site.recall(name, directory.path(), &ids, &sums)?;
     }
-    site.settings.algorithm = Algorithm::Best;
+    site.archive.settings.algorithm = Algorithm::Best;
     site.serve(&library, directory.path(), &ids, &sums)?;
     println!(
         "in {:.0} s of this machine's time",
         began.elapsed().as_secs_f64()
     );
-    assert_eq!(site.catalogue.integrity()?, Vec::<String>::new());
+    assert_eq!(site.archive.catalogue.integrity()?, Vec::<String>::new());
     Ok(())
 }
 
@@ -90,69 +93,30 @@ fn library(directory: &Path, cartridges: u16) -> Result<Library, Box<dyn Error>>
     Ok(Library::create(&place, &spec, Clock::virtual_time())?.apart())
 }
 
-/// Some drives of a library, and its robot.
-fn pool(library: &Library, drives: Range<usize>) -> Result<Pool, Box<dyn Error>> {
-    let open = |drive| {
-        let transport = library.transport_to_drive(drive)?;
-        Ok(TapeDrive::open(Box::new(transport))?)
-    };
-    let drives = drives.map(open).collect::<Result<_, Box<dyn Error>>>()?;
-    let changer = Changer::open(Box::new(library.transport_to_changer()?))?;
-    let mut pool = Pool::new(drives, vec![changer], None, Box::new(|_| {}))?;
-    pool.set_pace(Pace::Turns);
-    Ok(pool)
-}
-
 struct Site {
-    catalogue: Arc<SqliteCatalogue>,
-    cache: Cache,
-    pool: Pool,
-    settings: Settings,
-    events: Vec<Event>,
-    stop: AtomicBool,
+    archive: Archive,
     clock: i64,
 }
 
 impl Site {
     fn new(directory: &Path, library: &Library, on_each: u64) -> Result<Site, Box<dyn Error>> {
-        let catalogue = Arc::new(SqliteCatalogue::open(&directory.join("catalogue.db"))?);
-        let disk = Box::new(Directory::open(&directory.join("cache"))?);
-        let water = Water {
-            high_bytes: 1 << 40,
-            low_bytes: 1 << 39,
-        };
-        let (cache, _) = Cache::open(disk, Arc::clone(&catalogue) as _, water)?;
         let mut settings = Settings::of(profile::find("lto8")?);
         settings.block_bytes = 8192;
         settings.segment_bytes = 1 << 20;
         settings.byte_scale = SCALE;
         // So that files spread over all cartridges.
         settings.volume_bytes = Some((on_each + SPARE) * (MEAN_BYTES + 1_500));
+        let pool = pool(library, 0..DRIVES, Pace::Turns)?;
         Ok(Site {
-            pool: pool(library, 0..usize::from(DRIVES))?,
-            catalogue,
-            cache,
-            settings,
-            events: Vec::new(),
-            stop: AtomicBool::new(false),
+            archive: Archive::open(directory, pool, settings)?,
             clock: 1,
         })
     }
 
-    fn mover<T>(&mut self, work: impl FnOnce(&mut Mover<'_>) -> T) -> Result<T, Box<dyn Error>> {
+    fn mover<T>(&mut self, work: impl FnOnce(&mut Mover<'_>) -> T) -> T {
         self.clock += 1;
         let now = self.clock;
-        Ok(work(&mut Mover {
-            catalogue: self.catalogue.as_ref(),
-            cache: &self.cache,
-            pool: &mut self.pool,
-            settings: &self.settings,
-            log: &mut self.events,
-            lessee: None,
-            stop: &self.stop,
-            now_ns: &|| now,
-            new_uuid: &random_uuid,
-        }))
+        work(&mut self.archive.mover(&AtomicBool::new(false), &|| now))
     }
 
     /// Stores files with contents from a seed; their numbers and XXH3.
@@ -186,7 +150,7 @@ impl Site {
                 });
             }
             self.clock += 1;
-            let stored = store(&self.cache, &sources, &how, self.clock)?;
+            let stored = store(&self.archive.cache, &sources, &how, self.clock)?;
             sums.extend(stored.into_iter().map(|(id, _)| id).zip(contents));
         }
         Ok(sums)
@@ -200,17 +164,17 @@ impl Site {
     ) -> Result<BTreeMap<FileId, u64>, Box<dyn Error>> {
         let began = Instant::now();
         let sums = self.store(directory, files)?;
-        let migrated = self.mover(|mover| mover.migrate(i64::MAX))??;
+        let migrated = self.mover(|mover| mover.migrate(i64::MAX))?;
         println!(
             "store   {} files on {} volumes, {} mounts, in {:.0} s of this machine's time",
             migrated.files,
-            self.catalogue.volumes()?.len(),
+            self.archive.catalogue.volumes()?.len(),
             migrated.mounts,
             began.elapsed().as_secs_f64()
         );
         self.report("store");
-        self.cache.evict(u64::MAX, self.clock)?;
-        assert_eq!(self.cache.usage().held_bytes, 0);
+        self.archive.cache.evict(u64::MAX, self.clock)?;
+        assert_eq!(self.archive.cache.usage().held_bytes, 0);
         Ok(sums)
     }
 
@@ -227,7 +191,7 @@ impl Site {
         let mut delivered = 0;
         for batch in ids.chunks(BATCH) {
             self.submit(batch, &to)?;
-            let recalled = self.mover(|mover| mover.recall())??;
+            let recalled = self.mover(|mover| mover.recall())?;
             assert!(recalled.failed.is_empty(), "{:?}", recalled.failed);
             delivered += recalled.delivered;
         }
@@ -243,10 +207,8 @@ impl Site {
         ids: &[FileId],
         sums: &BTreeMap<FileId, u64>,
     ) -> Result<(), Box<dyn Error>> {
-        for drive in 0..usize::from(DRIVES) {
-            self.pool.dismount(drive, &mut self.events)?;
-        }
-        self.events.clear();
+        self.archive.dismount()?;
+        self.archive.events.clear();
         let to = directory.join("service");
         std::fs::create_dir(&to)?;
         let mut delivered = 0;
@@ -256,14 +218,14 @@ impl Site {
             }
             let shared = Shared {
                 library,
-                catalogue: &self.catalogue,
-                cache: &self.cache,
-                settings: &self.settings,
+                catalogue: &self.archive.catalogue,
+                cache: &self.archive.cache,
+                settings: &self.archive.settings,
                 now_ns: self.clock,
             };
             let done: Vec<Done> = std::thread::scope(|scope| {
                 let movers = (0..MOVERS).map(|host| {
-                    let share = usize::from(DRIVES) / MOVERS;
+                    let share = DRIVES / MOVERS;
                     let drives = host * share..(host + 1) * share;
                     scope.spawn(move || shared.work_beside_others(host, drives).expect("a mover"))
                 });
@@ -274,7 +236,7 @@ impl Site {
                     .collect()
             });
             for (events, count) in done {
-                self.events.extend(events);
+                self.archive.events.extend(events);
                 delivered += count;
             }
         }
@@ -292,7 +254,7 @@ impl Site {
     ) -> Result<(), Box<dyn Error>> {
         let mut right = 0;
         for id in ids {
-            let path = String::from_utf8(self.catalogue.file(*id)?.file.path)?;
+            let path = String::from_utf8(self.archive.catalogue.file(*id)?.file.path)?;
             let read = std::fs::read(to.join(path))?;
             right += u64::from(xxhash_rust::xxh3::xxh3_64(&read) == sums[id]);
         }
@@ -315,13 +277,16 @@ impl Site {
             })
             .collect();
         self.clock += 1;
-        self.catalogue.submit(&recalls, self.clock).map(|_| ())
+        self.archive
+            .catalogue
+            .submit(&recalls, self.clock)
+            .map(|_| ())
     }
 
     /// Drive time since the last report, by what was done.
     fn report(&mut self, what: &str) {
         let mut hours: BTreeMap<String, Micros> = BTreeMap::new();
-        for event in self.events.drain(..) {
+        for event in self.archive.events.drain(..) {
             let of_drive = !matches!(event.action, Action::Fetch | Action::Return);
             let name = format!("{:?}", event.action);
             let sum = hours.entry(name).or_insert(Micros::ZERO);
@@ -358,7 +323,7 @@ struct Shared<'a> {
 
 impl Shared<'_> {
     /// A mover, until nothing waits; what its drives did, and how many files it delivered.
-    fn work_beside_others(self, host: usize, drives: Range<usize>) -> Result<Done, Box<dyn Error>> {
+    fn work_beside_others(self, host: u16, drives: Range<u16>) -> Result<Done, Box<dyn Error>> {
         let holder = Holder {
             host: format!("host{host}"),
             process: 1,
@@ -374,7 +339,8 @@ impl Shared<'_> {
             clock.clone(),
             clock,
         )?;
-        let (mut pool, mut events, mut delivered) = (pool(self.library, drives)?, Vec::new(), 0);
+        let (mut pool, mut events, mut delivered) =
+            (pool(self.library, drives, Pace::Turns)?, Vec::new(), 0);
         while self.catalogue.open_recalls()?.queued > 0 {
             let recalled = Mover {
                 catalogue: self.catalogue.as_ref(),

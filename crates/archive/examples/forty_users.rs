@@ -131,7 +131,7 @@ fn read_by_drives(
     // Every device has a time of its own, so that drives work beside each other on a virtual clock.
     let place = directory.path().join("library");
     let library = Library::create(&place, &spec, Clock::virtual_time())?.apart();
-    let pool = pool(&library, DRIVES, Pace::Turns)?;
+    let pool = pool(&library, 0..DRIVES, Pace::Turns)?;
     let mut archive = Archive::open(directory.path(), pool, settings(policy, drive))?;
     let shape = Shape {
         files: FILES,

@@ -7,7 +7,7 @@
 //! their twin: a simulation of the same requests with the times that the drives took, and with searches by a model that is
 //! fitted to the log of another run.
 //!
-//! `cargo run --release -p tapewise-archive --example greedy_user -- [SEEDS [PART_OF_A_POLICY]]`
+//! `cargo run --release -p tapewise-archive --example greedy_user -- [SEEDS [PART_OF_A_POLICY [FILES_EACH]]]`
 
 #[path = "emulated/mod.rs"]
 mod emulated;
@@ -43,7 +43,7 @@ const FILES: u64 = 1_800;
 const USERS: u64 = 30;
 /// Files that each of the thirty asks for, one after the other.
 const EACH: u64 = 4;
-/// Files that the greedy user asks for, all at the beginning.
+/// The most files that the greedy user asks for, all at the beginning: of those that the thirty leave.
 const MANY: u64 = 1_500;
 /// From one request of the thirty to the next, on average.
 const GAP_S: f64 = 50.0;
@@ -78,6 +78,9 @@ const POLICIES: [(&str, &str); 5] = [
 fn main() -> Result<(), Box<dyn Error>> {
     let seeds: u64 = std::env::args().nth(1).map_or(Ok(1), |text| text.parse())?;
     let part = std::env::args().nth(2).unwrap_or_default();
+    let each: u64 = std::env::args()
+        .nth(3)
+        .map_or(Ok(EACH), |text| text.parse())?;
     let policies = POLICIES.iter().filter(|(words, _)| words.contains(&part));
     // The simulation takes seconds, the emulated drives minutes.
     for emulates in [false, true] {
@@ -91,7 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let archive = Filled::new(seed)?;
             for (words, policy) in policies.clone() {
                 let policy = MountSettings::from_toml(policy)?;
-                let asks = [false, true].map(|is_greedy_there| asked(seed, is_greedy_there));
+                let asks = [false, true].map(|is_greedy_there| asked(seed, each, is_greedy_there));
                 if emulates {
                     let [alone, beside] = asks.each_ref().map(|asks| archive.both(&policy, asks));
                     let ([alone, alone_twin], [beside, beside_twin]) = (alone?, beside?);
@@ -155,13 +158,13 @@ struct Ask {
 }
 
 /// What is asked, by time; no file twice.
-fn asked(seed: u64, is_greedy_there: bool) -> Vec<Ask> {
+fn asked(seed: u64, each: u64, is_greedy_there: bool) -> Vec<Ask> {
     let mut random = Random::new(seed, 2);
     let mut files: Vec<u64> = (0..FILES).collect();
     random.shuffle(&mut files);
     let mut asks = Vec::new();
     let mut at_s = 300.0;
-    for number in 0..USERS * EACH {
+    for number in 0..USERS * each {
         at_s -= GAP_S * (1.0 - random.unit()).ln();
         asks.push(Ask {
             at: Micros::from_secs_f64(at_s),
@@ -170,7 +173,8 @@ fn asked(seed: u64, is_greedy_there: bool) -> Vec<Ask> {
         });
     }
     if is_greedy_there {
-        let many = files.iter().rev().take(MANY as usize);
+        let left = &files[asks.len()..];
+        let many = left.iter().rev().take(MANY as usize);
         let many = many.map(|&file| Ask {
             at: Micros::ZERO,
             user: 0,
@@ -208,7 +212,7 @@ impl Filled {
         let full = directory.path().join("full");
         std::fs::create_dir(&full)?;
         let library = Library::create(&full.join("library"), &spec, Clock::virtual_time())?;
-        let pool = pool(&library.apart(), DRIVES, Pace::Turns)?;
+        let pool = pool(&library.apart(), 0..DRIVES, Pace::Turns)?;
         let base = profile::find("lto8")?;
         let settings = settings(&MountSettings::default(), &base);
         let mut archive = Archive::open(&full, pool, settings)?;
@@ -238,10 +242,10 @@ impl Filled {
     fn read_at_once(&self, seed: u64) -> Result<Vec<Event>, Box<dyn Error>> {
         let run = self.copied()?;
         let library = Library::open(&run.path().join("library"), Clock::virtual_time())?;
-        let pool = pool(&library.apart(), DRIVES, Pace::Turns)?;
+        let pool = pool(&library.apart(), 0..DRIVES, Pace::Turns)?;
         let settings = settings(&MountSettings::default(), &self.drive);
         let mut archive = Archive::open(run.path(), pool, settings)?;
-        for (number, ask) in asked(seed + FITTED_TO, true)
+        for (number, ask) in asked(seed + FITTED_TO, EACH, true)
             .iter()
             .take(FITTED)
             .enumerate()
@@ -274,7 +278,7 @@ impl Filled {
         let run = self.copied()?;
         let clock = Clock::common_time();
         let library = Library::open(&run.path().join("library"), clock.clone())?;
-        let pool = pool(&library, DRIVES, Pace::Looking(LOOKS))?;
+        let pool = pool(&library, 0..DRIVES, Pace::Looking(LOOKS))?;
         let mut archive = Archive::open(run.path(), pool, settings(policy, &self.drive))?;
         let catalogue = Arc::clone(&archive.catalogue);
         let began = clock.now();
@@ -396,11 +400,16 @@ fn of_each(
     asks: &[Ask],
     response_s: impl Fn(usize) -> Result<f64, Box<dyn Error>>,
 ) -> Result<Vec<f64>, Box<dyn Error>> {
-    let mut sums = vec![0.0; USERS as usize];
+    let mut of_users = vec![(0.0, 0); USERS as usize];
     for (number, ask) in asks.iter().enumerate().filter(|(_, ask)| ask.user > 0) {
-        sums[ask.user as usize - 1] += response_s(number)?;
+        let (sum, answers) = &mut of_users[ask.user as usize - 1];
+        *sum += response_s(number)?;
+        *answers += 1;
     }
-    Ok(sums.into_iter().map(|sum| sum / EACH as f64).collect())
+    let means = of_users.into_iter();
+    Ok(means
+        .map(|(sum, answers)| sum / f64::from(answers))
+        .collect())
 }
 
 /// Asks for each file when it is its time, and waits until the thirty have theirs.

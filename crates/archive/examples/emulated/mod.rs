@@ -1,6 +1,9 @@
 //! An emulated library as an archive has it: what the examples share.
 
+#![allow(dead_code)] // Each example uses a part of it.
+
 use std::error::Error;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -77,19 +80,24 @@ impl Archive {
     /// Puts all files on tape and every cartridge in its slot, and empties the cache.
     pub fn migrate(&mut self) -> Result<(), Box<dyn Error>> {
         let stop = AtomicBool::new(false);
-        let mut mover = self.mover(&stop, &|| 2);
-        mover.migrate(i64::MAX)?;
-        for drive in 0..mover.pool.drives() {
-            mover.pool.dismount(drive, mover.log)?;
-        }
+        self.mover(&stop, &|| 2).migrate(i64::MAX)?;
+        self.dismount()?;
         self.cache.evict(u64::MAX, 2)?;
+        Ok(())
+    }
+
+    /// Puts every cartridge in its slot.
+    pub fn dismount(&mut self) -> Result<(), Box<dyn Error>> {
+        for drive in 0..self.pool.drives() {
+            self.pool.dismount(drive, &mut self.events)?;
+        }
         Ok(())
     }
 }
 
-/// The drives and the robot of a library.
-pub fn pool(library: &Library, drives: u16, pace: Pace) -> Result<Pool, Box<dyn Error>> {
-    let drives = (0..usize::from(drives)).map(|drive| {
+/// Some drives of a library, and its robot.
+pub fn pool(library: &Library, drives: Range<u16>, pace: Pace) -> Result<Pool, Box<dyn Error>> {
+    let drives = drives.map(usize::from).map(|drive| {
         let transport = library.transport_to_drive(drive)?;
         Ok(TapeDrive::open(Box::new(transport))?)
     });
