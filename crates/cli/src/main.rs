@@ -30,6 +30,8 @@ mod json;
 mod judge;
 mod log;
 mod log_file;
+#[cfg(target_os = "linux")]
+mod moving;
 mod names;
 mod now;
 mod output;

@@ -15,8 +15,6 @@ pub struct Watch<'a> {
     pub work: &'a Work,
     /// Who is told what was done for each request.
     pub tracer: Option<&'a Tracer>,
-    /// Whether other movers work for the archive, so that this one works under leases.
-    pub is_leased: bool,
     pub quiet: bool,
 }
 
@@ -105,9 +103,8 @@ impl Watch<'_> {
 
     /// The number of the lease under which a drive is used.
     fn epoch(&self, drive: &str) -> Option<u64> {
-        let leases = self.is_leased.then(|| self.archive.catalogue.leases());
         // A line of the log can do without.
-        let mut leases = leases?.ok()?.into_iter();
+        let mut leases = self.archive.catalogue.leases().ok()?.into_iter();
         let lease = leases.find(|lease| lease.drive == drive)?;
         Some(lease.epoch)
     }

@@ -61,6 +61,8 @@ enum Activity {
     Idle,
     /// Drives are at work.
     Recalling,
+    /// What lies in the cache goes to tape; recalls wait.
+    Writing,
     /// Something waits that cannot be read now.
     Waiting,
 }
@@ -76,6 +78,7 @@ impl Status {
         let (doing, why) = match service.work.doing() {
             Doing::Idle => (Activity::Idle, None),
             Doing::Recalling => (Activity::Recalling, None),
+            Doing::Writing => (Activity::Writing, None),
             Doing::Waiting(why) => (Activity::Waiting, Some(why)),
         };
         Ok(Status {

@@ -15,6 +15,8 @@ pub enum Doing {
     Idle,
     /// Drives are at work.
     Recalling,
+    /// What lies in the cache goes to tape.
+    Writing,
     /// Something waits that cannot be read now, and why; it is tried again.
     Waiting(String),
 }

@@ -1,8 +1,7 @@
 //! `tapewise serve`: recall requests over HTTP, carried out by the archive's drives.
 //!
-//! One thread answers HTTP and enters requests into the catalogue. Another one has the drives, and recalls what the
-//! catalogue says is wanted, whoever asked for it: the same work as that of `tapewise recall --archive`. A third one
-//! reads settings again.
+//! One thread answers HTTP and enters requests into the catalogue. Another one has the drives, and does what a mover
+//! does, whoever asked for it. A third one keeps order: pins, settings that are read again, certificates.
 
 mod configured;
 mod explain;
@@ -12,9 +11,9 @@ mod movers;
 use crate::archive::Archive;
 use crate::commands::page::PAGE;
 use crate::error::{CliError, Exit};
-use crate::gather::{LOOK, gather};
-use crate::interrupt::{is_set, stop_on_interrupt};
+use crate::interrupt::stop_on_interrupt;
 use crate::log::{self, About};
+use crate::moving::{LEASE, Moving, lessee, window};
 use crate::now::now_ns;
 use crate::output::{print, say};
 use crate::quantity;
@@ -29,20 +28,19 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tapewise_archive::mover::{Mover, Recalled};
-use tapewise_formats::event::Event;
 use tapewise_serve::{
-    Certificate, Doing, Parts, ServeSettings, Service, Work, listen, new_secret, router, user_lines,
+    Certificate, Parts, ServeSettings, Service, Work, listen, new_secret, router, user_lines,
 };
 
 /// Answer recall requests over HTTP (experimental).
 ///
 /// Clients that speak the WLCG Tape REST API, such as gfal2, FTS and Rucio, stage files: tapewise recalls the files
 /// from tape into the archive's cache, in the fastest order, and keeps them there for the lifetime that the client
-/// asked for. Clients read staged files at /files/PATH. Requests survive a restart. The page at / shows what happens
-/// now, the one at /plan plans tapes as `tapewise page` does, and /metrics is for Prometheus.
+/// asked for. Clients read staged files at /files/PATH. Requests survive a restart. What `tapewise store --later` leaves
+/// in the cache goes to tape when no recall waits, and after an hour of recalls at the latest. The page at / shows what
+/// happens now, the one at /plan plans tapes as `tapewise page` does, and /metrics is for Prometheus.
 ///
 /// Every client must send a token. Whoever has the one in the token file, which tapewise makes at the first start, may
 /// do everything. serve.toml names users with tokens of their own, issuers of WLCG tokens, the certificate that
@@ -82,8 +80,11 @@ pub struct Serve {
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     batch_window: Option<Duration>,
     /// Leave the drives to `tapewise mover`: only answer requests.
-    #[arg(long, conflicts_with = "batch_window")]
+    #[arg(long, conflicts_with_all = ["batch_window", "only_recall"])]
     no_drives: bool,
+    /// Leave what lies in the cache to `tapewise store` and to movers: only recall.
+    #[arg(long)]
+    only_recall: bool,
     /// Print only errors on standard error.
     #[arg(short, long)]
     quiet: bool,
@@ -91,15 +92,8 @@ pub struct Serve {
     log: log::Args,
 }
 
-/// How long a stage request is remembered after all of its files ended.
-const REMEMBERED_NS: i64 = 14 * 86_400_000_000_000;
-
 /// How often the catalogue is looked at when nobody rings: others ask for files too.
 const IDLE: Duration = Duration::from_secs(5);
-
-/// Pauses before something that could not be read is tried again: doubled each time.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Runs the verb.
 pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
@@ -148,29 +142,33 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     let books = books.transpose()?;
     let encrypted = if certificate.is_some() { "s" } else { "" };
     print(&format!("http{encrypted}://{address}/\n"))?;
-    let drives = Drives {
+    let moving = Moving {
         archive: &archive,
-        window: args
-            .batch_window
-            .unwrap_or_else(|| Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0))),
+        lessee: &lessee(&archive, host_name(), LEASE)?,
+        lease: LEASE,
+        drives: archive.settings.drives.clone(),
+        changers: archive.settings.changers.clone(),
+        most_drives: usize::MAX,
+        window: args.batch_window.unwrap_or_else(|| window(&archive)),
+        only_recall: args.only_recall,
+        until_idle: false,
         stop: &stop,
-        work: &work,
         watch: Watch {
             archive: &archive,
             work: &work,
             tracer: tracer.as_deref(),
-            is_leased: false,
             quiet: args.quiet,
         },
     };
     let keeper = Keeper {
         args,
+        catalogue: archive.catalogue.as_ref(),
         service: &service,
         certificate: certificate.as_deref(),
         work: &work,
         stop: &stop,
     };
-    let (served, kept) = std::thread::scope(|scope| {
+    let (served, kept, moved) = std::thread::scope(|scope| {
         let server = scope.spawn(|| {
             let served = listen(
                 router(Arc::clone(&service)),
@@ -182,12 +180,16 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
             served
         });
         let kept = scope.spawn(|| keeper.work());
-        match books {
-            Some(books) => books.keep(&stop),
-            None => drives.work(),
-        }
-        (server.join(), kept.join())
+        let moved = match books {
+            Some(books) => {
+                books.keep(&stop);
+                Ok(())
+            }
+            None => moving.work(),
+        };
+        (server.join(), kept.join(), moved)
     });
+    moved?;
     match (served, kept) {
         (Ok(Ok(())), Ok(Ok(()))) => Ok(ExitCode::SUCCESS),
         (Ok(Err(error)), _) => Err(CliError::failed(format!("{address}: {error}"))),
@@ -234,78 +236,4 @@ fn new_token(args: &Serve, name: &str) -> Result<ExitCode, CliError> {
         configured::file(args).display()
     ));
     Ok(ExitCode::SUCCESS)
-}
-
-/// The drives' side.
-struct Drives<'a> {
-    archive: &'a Archive,
-    window: Duration,
-    stop: &'a Arc<AtomicBool>,
-    work: &'a Work,
-    watch: Watch<'a>,
-}
-
-impl Drives<'_> {
-    /// Carries out what is asked for until somebody interrupts. It prints what goes wrong, and tries again: a service
-    /// does not end because a drive is in use or a cartridge is not there.
-    fn work(&self) {
-        let mut pause = FIRST_PAUSE;
-        let mut said = String::new();
-        while !is_set(self.stop) {
-            match self.round() {
-                Ok(has_worked) => {
-                    pause = FIRST_PAUSE;
-                    said.clear();
-                    if !has_worked {
-                        self.work.say(Doing::Idle);
-                        self.rest(IDLE);
-                    }
-                }
-                Err(_) if is_set(self.stop) => return,
-                Err(error) => {
-                    self.watch.is_stuck(error.message(), &mut said);
-                    self.rest(pause);
-                    pause = (pause * 2).min(LONGEST_PAUSE);
-                }
-            }
-        }
-    }
-
-    /// Waits until somebody asks for something, or interrupts.
-    fn rest(&self, most: Duration) {
-        let looks = most.as_millis().div_ceil(LOOK.as_millis());
-        for _ in 0..looks {
-            if self.work.wait(LOOK) || is_set(self.stop) {
-                return;
-            }
-        }
-    }
-
-    /// Recalls what is asked for; whether there was something.
-    fn round(&self) -> Result<bool, CliError> {
-        let catalogue = &self.archive.catalogue;
-        catalogue.settle_stages(REMEMBERED_NS, now_ns())?;
-        let open = catalogue.open_recalls()?;
-        if open.queued + open.started == 0 {
-            return Ok(false);
-        }
-        gather(self.archive, self.window, self.stop)?;
-        let cache = self.archive.cache()?;
-        self.work.say(Doing::Recalling);
-        let watch = |event: &Event| self.watch.saw(event);
-        let quiet = self.watch.quiet;
-        let tell = |recalled: &Recalled| self.watch.did(recalled);
-        let recall = |mover: &mut Mover<'_>| mover.recall_and_empty(&tell, &|| false);
-        let did = self
-            .archive
-            .with_watched_mover(&cache, self.stop, quiet, &watch, recall)?;
-        catalogue.settle_stages(REMEMBERED_NS, now_ns())?;
-        if let Some((label, why)) = did.unavailable.first() {
-            return Err(CliError::failed(format!("volume {label}: {why}")));
-        }
-        match did.full.first() {
-            Some(full) => Err(CliError::failed(full)),
-            None => Ok(true),
-        }
-    }
 }

@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
-use tapewise_archive::catalogue::{Catalogue, Requests};
+use tapewise_archive::catalogue::{Catalogue, Requests, Volumes, Writes};
 use tapewise_house::root;
 use tapewise_house::tgt::{lacks, skip};
 
@@ -187,6 +187,48 @@ fn a_service_that_is_killed_goes_on_with_what_was_asked_for() {
     assert!(catalogue.unanswered().expect("a catalogue").is_empty());
     let findings = catalogue.integrity().expect("a catalogue");
     assert_eq!(findings, Vec::<String>::new());
+}
+
+#[test]
+fn what_is_stored_beside_a_service_goes_to_tape_unless_it_only_recalls() {
+    let desk = desk();
+    let on_tape = on_tape(&desk, 3);
+    let catalogue = catalogue(&desk);
+    let waits = || {
+        let next = catalogue.next_migrations(i64::MAX, 1).expect("a catalogue");
+        !next.is_empty()
+    };
+    let service = Running::start_with(&desk, "--only-recall", &[]);
+    let stored = make_files_of(&desk, "late", 5, 6_000);
+    desk.done("store --archive A late --later --quiet");
+    let id = service.stage(on_tape.keys());
+    service.wait_for(&id, on_tape.len());
+    assert!(waits());
+    drop(service);
+    let service = Running::start(&desk);
+    let writes = || !catalogue.open_writes().expect("a catalogue").is_empty();
+    while waits() || writes() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(service);
+    let volumes = catalogue.volumes().expect("a catalogue");
+    let labels: Vec<&str> = volumes
+        .iter()
+        .map(|(_, volume)| &volume.label[..])
+        .collect();
+    let verify = format!("catalog verify --archive A {} --json", labels.join(" "));
+    let verified = desk.done(&verify).json();
+    let verified = verified["volumes"].as_array().expect("volumes");
+    let right: u64 = verified
+        .iter()
+        .filter_map(|one| one["right"].as_u64())
+        .sum();
+    // One of the files on tape is empty.
+    assert_eq!(
+        right as usize,
+        on_tape.len() + 1 + stored.len(),
+        "{verified:?}"
+    );
 }
 
 #[test]

@@ -115,6 +115,7 @@ impl Shown {
             Doing::Idle if *queued == 0 => "Nothing waits.".to_owned(),
             Doing::Idle => "Recalls begin in a moment.".to_owned(),
             Doing::Recalling => "Drives are reading.".to_owned(),
+            Doing::Writing => "Drives are writing what lies in the cache.".to_owned(),
             Doing::Waiting(why) => format!(
                 "<span class=\"bad\">Something cannot be read now, and is tried again:</span> {}",
                 escaped(why)

@@ -1,16 +1,19 @@
-//! What goes on beside HTTP and drives: settings read again, certificates renewed, systemd told that all is alive.
+//! What goes on beside HTTP and drives: lifetimes of staged files begin, settings are read again, certificates renewed,
+//! systemd is told that all is alive.
 
-use super::{Configured, Serve};
+use super::{Configured, IDLE, Serve};
 use crate::error::CliError;
 use crate::gather::LOOK;
 use crate::interrupt::is_set;
 use crate::log::{self, About};
+use crate::now::now_ns;
 use crate::output::say;
 use crate::systemd;
 use signal_hook::consts::SIGHUP;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use tapewise_archive::catalogue::Catalogue;
 use tapewise_serve::{Certificate, Service, Work};
 
 /// How often a certificate's files are looked at.
@@ -20,9 +23,13 @@ const RENEWAL: Duration = Duration::from_secs(60);
 /// inventory an hour, and a part of a long file an hour to be read.
 const LONGEST_SILENCE: Duration = Duration::from_secs(4 * 3600);
 
+/// How long a stage request is remembered after all of its files ended.
+const REMEMBERED_NS: i64 = 14 * 86_400_000_000_000;
+
 /// Keeps a service in order.
 pub struct Keeper<'a> {
     pub args: &'a Serve,
+    pub catalogue: &'a dyn Catalogue,
     pub service: &'a Service,
     pub certificate: Option<&'a Certificate>,
     pub work: &'a Work,
@@ -36,8 +43,13 @@ impl Keeper<'_> {
         signal_hook::flag::register(SIGHUP, Arc::clone(&reload)).map_err(CliError::failed)?;
         systemd::notify("READY=1");
         let (mut renewed, mut alive) = (Instant::now(), Instant::now());
+        let (mut settled, mut said) = (None::<Instant>, String::new());
         while !is_set(self.stop) {
             std::thread::sleep(LOOK);
+            if settled.is_none_or(|settled| settled.elapsed() >= IDLE) {
+                settled = Some(Instant::now());
+                self.settle(&mut said);
+            }
             if reload.swap(false, Ordering::Relaxed) {
                 self.reload();
                 self.renew();
@@ -53,6 +65,19 @@ impl Keeper<'_> {
         }
         systemd::notify("STOPPING=1");
         Ok(())
+    }
+
+    /// Lets the lifetimes of files begin that have come, and forgets requests that ended long ago. The same trouble is told
+    /// once.
+    fn settle(&self, said: &mut String) {
+        let why = match self.catalogue.settle_stages(REMEMBERED_NS, now_ns()) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        };
+        if !why.is_empty() && why != *said {
+            log::warn(About::default(), format_args!("{why}; it is tried again"));
+        }
+        *said = why;
     }
 
     /// Users and issuers as the settings have them now. What cannot be used changes nothing.

@@ -1,7 +1,7 @@
 //! What movers do for a service that has no drives of its own: drives as the event log tells them, and answers as the
 //! catalogue counts them.
 
-use super::{IDLE, REMEMBERED_NS};
+use super::IDLE;
 use crate::archive::Archive;
 use crate::error::CliError;
 use crate::gather::LOOK;
@@ -147,7 +147,6 @@ impl<'a> Books<'a> {
             work.saw(event, now_ns());
         })?;
         let catalogue = &self.archive.catalogue;
-        catalogue.settle_stages(REMEMBERED_NS, now_ns())?;
         self.tally = catalogue.tally(&self.tally)?;
         let (now, before) = (self.tally.total(), self.before);
         let counts = Counts {
