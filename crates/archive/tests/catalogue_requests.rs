@@ -6,8 +6,8 @@ use crate::on_each_database;
 use catalogue_help::{foreign, recorded, store};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    Answer, Begun, BegunMount, CacheKey, Catalogue, CatalogueError, Cause, Failure, NewRecall,
-    Newest, RequestId, RequestState, Terms, VolumeWait,
+    Answer, Begun, BegunMount, CacheKey, Catalogue, CatalogueError, Cause, Failure, FileId,
+    NewRecall, Newest, RequestId, RequestState, Terms, VolumeWait,
 };
 use tapewise_sim::mounts::Owner;
 
@@ -16,6 +16,7 @@ on_each_database!(
     what_drives_have_begun_is_known_by_mount_and_by_directory,
     the_newest_request_tells_whether_a_volume_is_wanted_for_more,
     recalls_wait_by_volume_and_those_that_need_none_stand_apart,
+    of_a_long_list_all_recalls_are_entered_in_its_order_or_none,
 );
 
 fn recall(file: tapewise_archive::catalogue::FileId) -> NewRecall {
@@ -227,4 +228,49 @@ fn recalls_wait_by_volume_and_those_that_need_none_stand_apart(catalogue: Arc<dy
         waits,
         [wait("A00001L8", 2, 1_400), wait("B00001L8", 1, 700)]
     );
+}
+
+fn of_a_long_list_all_recalls_are_entered_in_its_order_or_none(catalogue: Arc<dyn Catalogue>) {
+    const FILES: u64 = 700;
+    let files = (0..FILES).map(|at| recorded(&format!("f{at}"), 50 + at, 700));
+    let files: Vec<_> = files.collect();
+    let volume = foreign("A00001L8");
+    catalogue.add_recorded(&volume, &files, 5).expect("added");
+    let file = |at: u64| {
+        let path = format!("f{at}").into_bytes();
+        catalogue.live_file(&path).expect("an answer").expect("it")
+    };
+    let mut recalls: Vec<NewRecall> = (0..FILES).rev().map(|at| recall(file(at))).collect();
+    let nobody = FileId(1_000_000);
+    recalls.insert(600, recall(nobody));
+    let error = catalogue.submit(&recalls, 10).expect_err("no such file");
+    assert!(
+        matches!(error, CatalogueError::NoFile(file) if file == nobody),
+        "{error}"
+    );
+    assert!(catalogue.unanswered().expect("open").is_empty());
+
+    recalls.remove(600);
+    let ids = catalogue.submit(&recalls, 10).expect("entered");
+    let open = catalogue.unanswered().expect("open");
+    let open: Vec<_> = open
+        .iter()
+        .map(|request| (request.id, request.file))
+        .collect();
+    let expected = ids
+        .iter()
+        .copied()
+        .zip(recalls.iter().map(|recall| recall.file));
+    assert_eq!(open, expected.collect::<Vec<_>>());
+    // Whoever asks for some of them again joins, and one more is new.
+    let again = [recall(file(3)), recall(file(5)), recall(file(3))];
+    let elsewhere = NewRecall {
+        destination: None,
+        ..recall(file(3))
+    };
+    let again = [&again[..], &[elsewhere.clone(), elsewhere]].concat();
+    let joined = catalogue.join(&again, 11).expect("joined");
+    let of = |at: u64| ids[(FILES - 1 - at) as usize];
+    let new = RequestId(ids[FILES as usize - 1].0 + 1);
+    assert_eq!(joined, [of(3), of(5), of(3), new, new]);
 }

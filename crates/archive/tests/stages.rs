@@ -4,17 +4,19 @@ use crate::{catalogue_help, on_each_database, site};
 
 use catalogue_help::{assert_sound, foreign, recorded};
 use site::Site;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, Catalogue, FileId, MostOpen, NewStage, RequestState, Stages, Submitted,
-    WantedFile,
+    Answer, CacheKey, Catalogue, FileId, MostOpen, NewStage, RequestId, RequestState, Stages,
+    Submitted, WantedFile,
 };
 use tapewise_archive::mover::Mover;
 use tapewise_emulator::Faults;
 
 on_each_database!(
     each_file_of_a_stage_is_found_or_refused_for_itself,
+    a_long_stage_asks_once_for_each_file_that_nobody_has_asked_for,
     stages_of_one_file_share_its_recall_and_the_last_one_that_cancels_ends_it,
     a_stage_that_is_sent_again_is_entered_once_and_another_under_its_key_is_refused,
     stages_are_listed_by_user_and_their_recalls_can_be_moved_up,
@@ -125,6 +127,67 @@ fn each_file_of_a_stage_is_found_or_refused_for_itself(catalogue: Arc<dyn Catalo
         catalogue.unanswered().expect("requests")[0].terms.activity,
         "production"
     );
+    assert_sound(catalogue.as_ref());
+}
+
+fn a_long_stage_asks_once_for_each_file_that_nobody_has_asked_for(catalogue: Arc<dyn Catalogue>) {
+    const FILES: u64 = 1_100;
+    const MOST: MostOpen = MostOpen {
+        all: 10_000,
+        of_user: 10_000,
+    };
+    let path = |at: u64| format!("f{at:04}");
+    let files = (0..FILES).map(|at| recorded(&path(at), 50 + at, 700));
+    let files: Vec<_> = files.collect();
+    let added = catalogue.add_recorded(&foreign("T00001L8"), &files, 5);
+    added.expect("added");
+    begin(catalogue.as_ref(), "before", &["f0003", "f1050"], 6);
+    let before = catalogue.unanswered().expect("a catalogue");
+
+    // Backwards, every file by a second spelling too, and every tenth is one that nobody has.
+    let paths = (0..FILES).rev().flat_map(|at| match at % 10 {
+        0 => vec![format!("nobody{at}")],
+        _ => vec![path(at), path(at)],
+    });
+    let mut long = stage("long", &[]);
+    long.files = paths.map(|path| wanted(&path)).collect();
+    for (at, wanted) in long.files.iter_mut().enumerate() {
+        wanted.spelling = format!("{at:05}");
+    }
+    let begun = catalogue.begin_stage(&long, MOST, 7);
+    assert_eq!(begun.expect("entered"), Submitted::New);
+
+    let found = catalogue.stage("ada", "long").expect("a catalogue");
+    let mut next = before.iter().map(|request| request.id.0).max();
+    let mut asked = HashMap::new();
+    for (found, wanted) in found.expect("a stage").files.iter().zip(&long.files) {
+        let path = &wanted.paths.as_ref().expect("paths")[0];
+        let live = catalogue.live_file(path).expect("a catalogue");
+        let earlier = before.iter().find(|request| Some(request.file) == live);
+        let request = live.map(|file| match earlier {
+            Some(earlier) => earlier.id,
+            None => *asked.entry(file).or_insert_with(|| {
+                next = next.map(|last| last + 1);
+                RequestId(next.expect("a number"))
+            }),
+        });
+        assert_eq!((found.file, found.request), (live, request), "{found:?}");
+        let state = if live.is_some() {
+            RequestState::Queued
+        } else {
+            RequestState::Failed
+        };
+        assert_eq!(found.state, state);
+    }
+    let queue = catalogue.recall_queue().expect("a catalogue");
+    let waiting = queue.volumes.iter().flat_map(|volume| &volume.waiting);
+    let mut waiting: Vec<_> = waiting.map(|one| (one.file, one.segments.len())).collect();
+    waiting.sort_unstable();
+    let mut wanted: Vec<_> = asked.keys().copied().collect();
+    wanted.extend(before.iter().map(|request| request.file));
+    wanted.sort_unstable();
+    let wanted: Vec<_> = wanted.into_iter().map(|file| (file, 1)).collect();
+    assert_eq!(waiting, wanted);
     assert_sound(catalogue.as_ref());
 }
 

@@ -16,7 +16,9 @@ use movers::Work;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
-use tapewise_archive::catalogue::{Catalogue, FileId, NewRecall, Pattern, Place, Terms};
+use tapewise_archive::catalogue::{
+    Catalogue, FileId, MostOpen, NewRecall, NewStage, Pattern, Place, Submitted, Terms, WantedFile,
+};
 
 /// Recalls that are begun after a claim.
 const BEGUN: usize = 200;
@@ -76,6 +78,49 @@ fn look(catalogue: &dyn Catalogue, files: u64) {
         assert_eq!(catalogue.find(&glob, None, 2).expect("found").len(), 1);
     });
     line("find one file by a part of its name", &anywhere);
+}
+
+/// Stage requests of several lengths, each for files that nobody has asked for.
+fn stages(catalogue: &dyn Catalogue, files: u64) {
+    let most = MostOpen {
+        all: u64::MAX,
+        of_user: u64::MAX,
+    };
+    let mut last = files;
+    for (count, times) in [(1, 50), (10, 50), (1_000, 5), (10_000, 2)] {
+        if last < count * times {
+            return;
+        }
+        let ((), took) = timed(|| {
+            for _ in 0..times {
+                last -= count;
+                let wanted = (last..last + count).map(|at| WantedFile {
+                    spelling: format!("/{}", path(at)),
+                    paths: Ok(vec![path(at).into_bytes()]),
+                    lifetime_ns: 1,
+                    activity: String::new(),
+                });
+                let stage = NewStage {
+                    id: format!("stage {last}"),
+                    user: "user".to_owned(),
+                    repeat_key: None,
+                    asked_hash: Vec::new(),
+                    files: wanted.collect(),
+                };
+                let begun = catalogue.begin_stage(&stage, most, 1);
+                assert_eq!(begun.expect("begun"), Submitted::New);
+            }
+        });
+        let ms = |took: Duration| format!("{:.1} ms", took.as_secs_f64() * 1e3 / times as f64);
+        line(&format!("stage of {count} files"), &ms(took));
+        let ((), took) = timed(|| {
+            for time in 0..times {
+                let id = format!("stage {}", last + time * count);
+                catalogue.delete_stage(&id, 2).expect("deleted");
+            }
+        });
+        line("its cancellation", &ms(took));
+    }
 }
 
 fn main() {
@@ -148,6 +193,11 @@ fn main() {
         let what = format!("claims of {BEGUN} recalls, {movers} movers");
         line(&what, &format!("{claims:.0} a second"));
     }
+    let (queue, took) = timed(|| catalogue.recall_queue().expect("a queue"));
+    let waiting = queue.volumes.iter().map(|volume| volume.waiting.len());
+    let what = format!("read the queue of {} recalls", waiting.sum::<usize>());
+    line(&what, &format!("{:.2} s", took.as_secs_f64()));
+    stages(&*catalogue, files);
 }
 
 fn engine(place: &Place) -> &'static str {

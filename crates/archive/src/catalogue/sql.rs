@@ -161,6 +161,57 @@ fn all<T: ToValue, V, const N: usize>(
     Ok(found)
 }
 
+/// Values that one query looks for: each query is a journey to the server and back.
+const AT_ONCE: usize = 512;
+
+/// Shows the rows of a statement for many values, many of them at once. They stand in it as `{many}`, after its
+/// parameters. It is planned each time: while the server believes that a table is small, it reads all of it.
+fn many<T: ToValue>(
+    transaction: &Transaction<'_>,
+    sql: &str,
+    params: &[Value<'_>],
+    values: &[T],
+    mut each: impl FnMut(&Row<'_>) -> Result<()>,
+) -> Result<()> {
+    for some in values.chunks(AT_ONCE) {
+        // Some stand there twice, so that there are few such queries to be kept prepared.
+        let count = some.len().next_power_of_two();
+        let places = (1..=count).map(|at| format!("?{}", params.len() + at));
+        let sql = sql.replace("{many}", &places.collect::<Vec<_>>().join(", "));
+        let some = some.iter().cycle().take(count).map(ToValue::to_value);
+        let all = params.iter().copied().map(Ok).chain(some);
+        let all: Vec<Value<'_>> = all.collect::<Result<_>>()?;
+        transaction.search(&sql, &all, &mut |row| {
+            each(row)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    Ok(())
+}
+
+/// Rows that are entered one by one: to begin and end a list of rows takes as long as these.
+const FEW: usize = 4;
+
+/// Enters rows.
+fn enter<const N: usize>(
+    transaction: &Transaction<'_>,
+    table: &str,
+    columns: [&str; N],
+    rows: &[[Value<'_>; N]],
+) -> Result<()> {
+    if rows.len() > FEW {
+        let columns = columns.map(str::to_owned);
+        return transaction.load(table, &columns, &mut |put| {
+            rows.iter().try_for_each(|row| put(row))
+        });
+    }
+    let places: Vec<String> = (1..=N).map(|at| format!("?{at}")).collect();
+    let (columns, places) = (columns.join(", "), places.join(", "));
+    let sql = format!("INSERT INTO {table} ({columns}) VALUES ({places})");
+    rows.iter()
+        .try_for_each(|row| transaction.run(&sql, row).map(|_| ()))
+}
+
 /// Looks at the rows of a query until told to stop.
 fn walk<T: ToValue, const N: usize>(
     transaction: &Transaction<'_>,

@@ -41,7 +41,7 @@ fn ask_again(transaction: &Transaction<'_>, failed: &Request, at_ns: i64) -> Res
         terms: failed.terms.clone(),
         destination: failed.place.clone(),
     };
-    match submit(transaction, &recall, at_ns) {
+    match submit(transaction, &[recall], at_ns) {
         Ok(_) => Ok(true),
         Err(CatalogueError::NotLive { .. }) => Ok(false),
         Err(error) => Err(error),

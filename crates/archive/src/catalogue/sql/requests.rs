@@ -3,7 +3,7 @@
 use super::files::retire;
 use super::rows::{SEGMENT, segment};
 use super::tally::tally;
-use super::{Database, Row, Transaction, all, new_row, one, params, run};
+use super::{Database, Row, ToValue, Transaction, Value, all, enter, many, one, params, run};
 use crate::catalogue::{
     Answer, Begun, BegunMount, CatalogueError, FileId, FileState, NewRecall, Newest, OpenRecalls,
     RecallQueue, Request, RequestId, RequestKind, RequestState, Requests, Result, Tally, Terms,
@@ -11,7 +11,6 @@ use crate::catalogue::{
 };
 use crate::placement::Asked;
 use crate::record::Segment;
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tapewise_sim::mounts::Owner;
 
@@ -70,37 +69,80 @@ fn unanswered(transaction: &Transaction<'_>, id: RequestId) -> Result<Request> {
     Ok(request)
 }
 
-/// Enters a recall of a live file.
+/// Enters recalls of live files.
 pub(super) fn submit(
     transaction: &Transaction<'_>,
-    recall: &NewRecall,
+    recalls: &[NewRecall],
     at_ns: i64,
-) -> Result<RequestId> {
-    let file = recall.file;
-    let sql = "SELECT state FROM file WHERE id = ?1";
-    let state: Option<FileState> = one(transaction, sql, [file], |row| row.get(0))?;
-    match state.ok_or(CatalogueError::NoFile(file))? {
-        FileState::Live => {}
-        state => {
-            return Err(CatalogueError::NotLive {
-                file,
-                state: state.name(),
-            });
+) -> Result<Vec<RequestId>> {
+    let files: Vec<FileId> = recalls.iter().map(|recall| recall.file).collect();
+    let mut states: HashMap<FileId, FileState> = HashMap::new();
+    let sql = "SELECT id, state FROM file WHERE id IN ({many})";
+    many(transaction, sql, &[], &files, |row| {
+        states.insert(row.get(0)?, row.get(1)?);
+        Ok(())
+    })?;
+    for file in files {
+        match states.get(&file) {
+            None => return Err(CatalogueError::NoFile(file)),
+            Some(FileState::Live) => {}
+            Some(state) => {
+                let state = state.name();
+                return Err(CatalogueError::NotLive { file, state });
+            }
         }
     }
-    let sql = "INSERT INTO request (kind, file, user_name, priority, deadline_ns, place, state, \
-        created_ns, activity) VALUES ('recall', ?1, ?2, ?3, ?4, ?5, 'queued', ?6, ?7) RETURNING id";
+    submit_live(transaction, recalls, at_ns)
+}
+
+/// Enters recalls of files that are known to be live.
+pub(super) fn submit_live(
+    transaction: &Transaction<'_>,
+    recalls: &[NewRecall],
+    at_ns: i64,
+) -> Result<Vec<RequestId>> {
+    if recalls.is_empty() {
+        return Ok(Vec::new());
+    }
+    let last = transaction.last_number("request", "id")?;
+    let ids: Vec<RequestId> = (last + 1..).take(recalls.len()).map(RequestId).collect();
+    let rows = ids.iter().zip(recalls);
+    let rows = rows.map(|(id, recall)| recall_row(id, recall, at_ns));
+    let rows: Vec<[Value<'_>; 10]> = rows.collect::<Result<_>>()?;
+    enter(transaction, "request", RECALL_ROW, &rows)?;
+    transaction.set_last_number("request", "id", last + recalls.len() as i64)?;
+    Ok(ids)
+}
+
+/// The names of the columns of [`recall_row`].
+const RECALL_ROW: [&str; 10] = [
+    "id",
+    "kind",
+    "file",
+    "user_name",
+    "activity",
+    "priority",
+    "deadline_ns",
+    "place",
+    "state",
+    "created_ns",
+];
+
+/// A new recall as a row.
+fn recall_row<'a>(id: &'a RequestId, recall: &'a NewRecall, at_ns: i64) -> Result<[Value<'a>; 10]> {
     let terms = &recall.terms;
-    let params = params![
-        file,
-        terms.user,
-        terms.priority,
-        terms.deadline_ns,
-        recall.destination,
-        at_ns,
-        terms.activity
-    ];
-    Ok(RequestId(new_row(transaction, sql, params)?))
+    Ok([
+        id.to_value()?,
+        Value::Text(RequestKind::Recall.name()),
+        recall.file.to_value()?,
+        Value::Text(&terms.user),
+        Value::Text(&terms.activity),
+        terms.priority.to_value()?,
+        terms.deadline_ns.to_value()?,
+        recall.destination.to_value()?,
+        Value::Text(RequestState::Queued.name()),
+        Value::Integer(at_ns),
+    ])
 }
 
 /// Takes failures off the list that a recall which brought the file to the same place has made up for.
@@ -157,32 +199,57 @@ struct CopySegment {
 const OUTAGE: &str = "(SELECT min(outage) FROM segment JOIN volume ON volume.id = segment.volume \
     JOIN out_of_use ON resource = 'volume' AND name = volume.label WHERE segment.copy = copy.id)";
 
-/// Where the whole copies of a file lie that are not on a broken volume, by volume and in file order; `None` if there
-/// is none.
-fn places(transaction: &Transaction<'_>, file: FileId) -> Result<Option<Vec<CopySegment>>> {
-    let sql = format!(
-        "SELECT 1 FROM copy WHERE file = ?1 AND state = 'whole' AND {OUTAGE} IS DISTINCT FROM 'broken'"
-    );
-    if one(transaction, &sql, [file], |_| Ok(()))?.is_none() {
-        return Ok(None);
-    }
-    let sql = format!(
-        "SELECT volume.id, volume.label, copy.number, copy.zstd_bytes, {OUTAGE} IS NOT NULL, {SEGMENT} FROM copy \
-        JOIN segment ON segment.copy = copy.id JOIN volume ON volume.id = segment.volume \
-        WHERE copy.file = ?1 AND copy.state = 'whole' AND {OUTAGE} IS DISTINCT FROM 'broken' \
-        ORDER BY volume.label, copy.number, segment.file_offset"
-    );
-    let places = all(transaction, &sql, [file], |row| {
-        Ok(CopySegment {
-            volume: row.get(0)?,
-            label: row.get(1)?,
-            number: row.get(2)?,
-            zstd_bytes: row.get(3)?,
-            waits: row.get(4)?,
-            segment: segment(row, 5)?,
-        })
+/// What is known of a file that a recall asks for.
+#[derive(Default)]
+struct Known {
+    bytes: u64,
+    /// It is empty, or lies in the cache.
+    is_at_hand: bool,
+    /// Where its whole copies lie that are not on a broken volume, by volume and in file order; `None` if there is none.
+    places: Option<Vec<CopySegment>>,
+}
+
+/// Requests whose files are looked up together, and forgotten before the next ones are.
+const PORTION: usize = 10_000;
+
+/// What is known of the files of some requests.
+fn known(transaction: &Transaction<'_>, requests: &[Request]) -> Result<HashMap<FileId, Known>> {
+    let mut files: Vec<FileId> = requests.iter().map(|request| request.file).collect();
+    files.sort_unstable();
+    files.dedup();
+    let mut known: HashMap<FileId, Known> = HashMap::new();
+    let sql = "SELECT id, bytes, bytes = 0 OR EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id) \
+        FROM file WHERE id IN ({many})";
+    many(transaction, sql, &[], &files, |row| {
+        let file = known.entry(row.get(0)?).or_default();
+        (file.bytes, file.is_at_hand) = (row.get(1)?, row.get(2)?);
+        Ok(())
     })?;
-    Ok(Some(places))
+    // A copy that is nothing but holes has no segment.
+    let sql = format!(
+        "SELECT copy.file, volume.id, volume.label, copy.number, copy.zstd_bytes, {OUTAGE} IS NOT NULL, {SEGMENT} \
+        FROM copy LEFT JOIN segment ON segment.copy = copy.id LEFT JOIN volume ON volume.id = segment.volume \
+        WHERE copy.file IN ({{many}}) AND copy.state = 'whole' AND {OUTAGE} IS DISTINCT FROM 'broken' \
+        ORDER BY copy.file, volume.label, copy.number, segment.file_offset"
+    );
+    many(transaction, &sql, &[], &files, |row| {
+        let file = known.entry(row.get(0)?).or_default();
+        let places = file.places.get_or_insert_default();
+        let Some(volume) = row.get(1)? else {
+            return Ok(());
+        };
+        let place = CopySegment {
+            volume,
+            label: row.get(2)?,
+            number: row.get(3)?,
+            zstd_bytes: row.get(4)?,
+            waits: row.get(5)?,
+            segment: segment(row, 6)?,
+        };
+        places.push(place);
+        Ok(())
+    })?;
+    Ok(known)
 }
 
 /// Recalls of a state, by what they wait for.
@@ -191,50 +258,20 @@ fn recalls(transaction: &Transaction<'_>, state: RequestState) -> Result<RecallQ
         "{REQUEST} WHERE done_ns IS NULL AND state = ?1 AND kind = 'recall' \
         AND (state = 'started' OR id NOT IN {HELD}) ORDER BY created_ns, id"
     );
-    let at_hand = "SELECT bytes, bytes = 0 OR EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id) \
-        FROM file WHERE id = ?1";
     let mut queue = RecallQueue::default();
     let mut volumes: BTreeMap<(String, VolumeId), Vec<Waiting>> = BTreeMap::new();
-    for request in all(transaction, &sql, [state], request_of)? {
-        let (id, file) = (request.id, request.file);
-        let known = one(transaction, at_hand, [file], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-        let (file_bytes, is_at_hand): (u64, bool) = known.unwrap_or_default();
-        if is_at_hand {
-            queue.at_hand.push((id, file));
-            continue;
-        }
-        let Some(places) = places(transaction, file)? else {
-            queue.stranded.push((id, file));
-            continue;
-        };
-        if places.is_empty() {
-            // Whole and nowhere: nothing but holes.
-            queue.at_hand.push((id, file));
-        }
-        for place in places.into_iter().filter(|place| !place.waits) {
-            let waiting = volumes.entry((place.label, place.volume)).or_default();
-            match waiting.last_mut() {
-                Some(last) if last.request == id && last.goes_on(place.number, &place.segment) => {
-                    last.segments.push(place.segment);
-                }
-                _ => waiting.push(Waiting {
-                    request: id,
-                    file,
-                    number: place.number,
-                    owner: Owner {
-                        activity: request.terms.activity.clone(),
-                        user: request.terms.user.clone(),
-                    },
-                    place: request.place.clone(),
-                    priority: request.terms.priority,
-                    deadline_ns: request.terms.deadline_ns,
-                    created_ns: request.created_ns,
-                    file_bytes,
-                    zstd_bytes: place.zstd_bytes,
-                    segments: vec![place.segment],
-                }),
+    for some in all(transaction, &sql, [state], request_of)?.chunks(PORTION) {
+        let known = known(transaction, some)?;
+        for request in some {
+            let one = (request.id, request.file);
+            let nothing = Known::default();
+            let known = known.get(&request.file).unwrap_or(&nothing);
+            match &known.places {
+                _ if known.is_at_hand => queue.at_hand.push(one),
+                None => queue.stranded.push(one),
+                // Whole and nowhere: nothing but holes.
+                Some(places) if places.is_empty() => queue.at_hand.push(one),
+                Some(places) => wait_for(&mut volumes, request, known.bytes, places),
             }
         }
     }
@@ -248,31 +285,74 @@ fn recalls(transaction: &Transaction<'_>, state: RequestState) -> Result<RecallQ
     Ok(queue)
 }
 
+/// Lets a request wait for the volumes on which its file lies.
+fn wait_for(
+    volumes: &mut BTreeMap<(String, VolumeId), Vec<Waiting>>,
+    request: &Request,
+    file_bytes: u64,
+    places: &[CopySegment],
+) {
+    for place in places.iter().filter(|place| !place.waits) {
+        let waiting = volumes
+            .entry((place.label.clone(), place.volume))
+            .or_default();
+        match waiting.last_mut() {
+            Some(last)
+                if last.request == request.id && last.goes_on(place.number, &place.segment) =>
+            {
+                last.segments.push(place.segment.clone());
+            }
+            _ => waiting.push(Waiting {
+                request: request.id,
+                file: request.file,
+                number: place.number,
+                owner: Owner {
+                    activity: request.terms.activity.clone(),
+                    user: request.terms.user.clone(),
+                },
+                place: request.place.clone(),
+                priority: request.terms.priority,
+                deadline_ns: request.terms.deadline_ns,
+                created_ns: request.created_ns,
+                file_bytes,
+                zstd_bytes: place.zstd_bytes,
+                segments: vec![place.segment.clone()],
+            }),
+        }
+    }
+}
+
 impl<D: Database> Requests for D {
     fn submit(&self, recalls: &[NewRecall], at_ns: i64) -> Result<Vec<RequestId>> {
-        self.write(|transaction| {
-            let submitted = recalls
-                .iter()
-                .map(|recall| submit(transaction, recall, at_ns));
-            submitted.collect()
-        })
+        self.write(|transaction| submit(transaction, recalls, at_ns))
     }
 
     fn join(&self, recalls: &[NewRecall], at_ns: i64) -> Result<Vec<RequestId>> {
         self.write(|transaction| {
             let sql = format!("{REQUEST} WHERE done_ns IS NULL AND kind = 'recall'");
             let open = all(transaction, &sql, params![], request_of)?.into_iter();
-            let mut open: HashMap<(FileId, Option<Vec<u8>>), RequestId> = open
+            let open: HashMap<(FileId, Option<Vec<u8>>), RequestId> = open
                 .map(|request| ((request.file, request.place), request.id))
                 .collect();
+            let mut new: Vec<NewRecall> = Vec::new();
+            let mut places = HashMap::new();
+            // The number of an open one, or the place of a new one.
             let joined = recalls.iter().map(|recall| {
                 let key = (recall.file, recall.destination.clone());
-                match open.entry(key) {
-                    Entry::Occupied(there) => Ok(*there.get()),
-                    Entry::Vacant(new) => Ok(*new.insert(submit(transaction, recall, at_ns)?)),
+                match open.get(&key) {
+                    Some(&there) => Ok(there),
+                    None => Err(*places.entry(key).or_insert_with(|| {
+                        new.push(recall.clone());
+                        new.len() - 1
+                    })),
                 }
             });
-            joined.collect()
+            let joined: Vec<std::result::Result<RequestId, usize>> = joined.collect();
+            let entered = submit(transaction, &new, at_ns)?;
+            let joined = joined.into_iter();
+            Ok(joined
+                .map(|one| one.unwrap_or_else(|place| entered[place]))
+                .collect())
         })
     }
 

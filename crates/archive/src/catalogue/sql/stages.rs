@@ -1,12 +1,12 @@
 //! Stage requests.
 
-use super::files::{LIVE_AT, file_at};
-use super::requests::submit;
-use super::{Database, Row, Transaction, all, one, params, run};
+use super::requests::submit_live;
+use super::{Database, Row, Transaction, Value, all, enter, many, one, params, run};
 use crate::catalogue::{
     FileId, MostOpen, NewRecall, NewStage, RequestId, RequestState, Result, Stage, StagedFile,
     Stages, Submitted, Terms, WantedFile,
 };
+use std::collections::{BTreeMap, HashMap};
 
 /// Files whose recalls have no answer, and that their stages have not cancelled.
 const OPEN: &str = "SELECT count(*) FROM stage_file JOIN request ON request.id = stage_file.request \
@@ -22,72 +22,107 @@ fn holder(id: &str) -> String {
     format!("stage {id}")
 }
 
-/// What a wanted file is, when it is asked for.
-enum Found {
-    /// It lies in the cache.
-    Here(FileId),
-    /// It lies on tape.
-    OnTape(FileId),
-    /// It cannot be had.
-    Refused(Option<FileId>, String),
+/// A live file that is wanted.
+struct Live {
+    file: FileId,
+    is_empty: bool,
+    is_here: bool,
+    /// The recall into the cache that other stages wait for.
+    shared: Option<RequestId>,
 }
 
-fn find(transaction: &Transaction<'_>, wanted: &WantedFile) -> Result<Found> {
-    let paths = match &wanted.paths {
-        Ok(paths) => paths,
-        Err(why) => return Ok(Found::Refused(None, why.clone())),
-    };
-    for path in paths {
-        let Some(file) = file_at(transaction, LIVE_AT, path)? else {
-            continue;
+/// The live files among these paths.
+fn live(transaction: &Transaction<'_>, paths: &[&[u8]]) -> Result<HashMap<Vec<u8>, Live>> {
+    let sql = "SELECT path, id, bytes = 0, EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id), \
+        (SELECT min(request.id) FROM stage_file JOIN request ON request.id = stage_file.request \
+        WHERE stage_file.file = file.id AND request.done_ns IS NULL) \
+        FROM file WHERE state = 'live' AND path IN ({many})";
+    let mut live = HashMap::new();
+    many(transaction, sql, &[], paths, |row| {
+        let file = Live {
+            file: row.get(1)?,
+            is_empty: row.get(2)?,
+            is_here: row.get(3)?,
+            shared: row.get(4)?,
         };
-        let sql = "SELECT bytes = 0, EXISTS (SELECT 1 FROM cached WHERE cached.file = file.id) \
-            FROM file WHERE id = ?1";
-        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let (is_empty, is_here) = one(transaction, sql, [file], row)?.unwrap_or_default();
-        return Ok(match (is_empty, is_here) {
-            (true, _) => {
-                let why = "the file is empty: there is nothing to bring from tape";
-                Found::Refused(Some(file), why.to_owned())
-            }
-            (false, true) => Found::Here(file),
-            (false, false) => Found::OnTape(file),
-        });
-    }
+        live.insert(row.get(0)?, file);
+        Ok(())
+    })?;
+    Ok(live)
+}
+
+/// Why a file that is not live cannot be had.
+fn why_not(transaction: &Transaction<'_>, paths: &[Vec<u8>]) -> Result<String> {
     for path in paths {
         let with = |byte: u8| [path.as_slice(), &[byte]].concat();
         let sql =
             "SELECT EXISTS (SELECT 1 FROM file WHERE state = 'live' AND path > ?1 AND path < ?2)";
         let below = params![with(b'/'), with(b'/' + 1)];
         if one(transaction, sql, below, |row| row.get(0))? == Some(true) {
-            let why = "this is a directory: ask for the files in it";
-            return Ok(Found::Refused(None, why.to_owned()));
+            return Ok("this is a directory: ask for the files in it".to_owned());
         }
     }
-    Ok(Found::Refused(
-        None,
-        "the archive has no such file".to_owned(),
-    ))
+    Ok("the archive has no such file".to_owned())
 }
 
-/// The recall of a file into the cache that other stages wait for, or a new one for these.
-fn recall(
-    transaction: &Transaction<'_>,
-    terms: Terms,
-    file: FileId,
-    at_ns: i64,
-) -> Result<RequestId> {
-    let sql = "SELECT request.id FROM stage_file JOIN request ON request.id = stage_file.request \
-        WHERE stage_file.file = ?1 AND request.done_ns IS NULL LIMIT 1";
-    if let Some(shared) = one(transaction, sql, [file], |row| row.get(0))? {
-        return Ok(shared);
-    }
-    let recall = NewRecall {
-        file,
-        terms,
-        destination: None,
+/// What comes of a wanted file.
+enum Fate {
+    /// It lies in the cache.
+    Here(FileId),
+    /// It lies on tape, and others have asked for it.
+    Joins(FileId, RequestId),
+    /// It lies on tape: the recall of this place in a list brings it.
+    Asks(FileId, usize),
+    /// It cannot be had.
+    Refused(Option<FileId>, String),
+}
+
+/// What comes of the files of a stage, and the recalls that it needs.
+fn fates(transaction: &Transaction<'_>, stage: &NewStage) -> Result<(Vec<Fate>, Vec<NewRecall>)> {
+    let paths = stage
+        .files
+        .iter()
+        .flat_map(|wanted| wanted.paths.iter().flatten());
+    let paths: Vec<&[u8]> = paths.map(Vec::as_slice).collect();
+    let live = live(transaction, &paths)?;
+    let (mut recalls, mut asked) = (Vec::new(), HashMap::new());
+    let fate = |wanted: &WantedFile| {
+        let paths = match &wanted.paths {
+            Ok(paths) => paths,
+            Err(why) => return Ok(Fate::Refused(None, why.clone())),
+        };
+        let Some(found) = paths.iter().find_map(|path| live.get(path)) else {
+            return Ok(Fate::Refused(None, why_not(transaction, paths)?));
+        };
+        let file = found.file;
+        Ok(match found.shared {
+            _ if found.is_empty => {
+                let why = "the file is empty: there is nothing to bring from tape";
+                Fate::Refused(Some(file), why.to_owned())
+            }
+            _ if found.is_here => Fate::Here(file),
+            Some(shared) => Fate::Joins(file, shared),
+            None => {
+                let place = *asked.entry(file).or_insert_with(|| {
+                    let terms = Terms {
+                        user: stage.user.clone(),
+                        activity: wanted.activity.clone(),
+                        ..Terms::default()
+                    };
+                    let destination = None;
+                    recalls.push(NewRecall {
+                        file,
+                        terms,
+                        destination,
+                    });
+                    recalls.len() - 1
+                });
+                Fate::Asks(file, place)
+            }
+        })
     };
-    submit(transaction, &recall, at_ns)
+    let fates = stage.files.iter().map(fate).collect::<Result<_>>()?;
+    Ok((fates, recalls))
 }
 
 fn begin(transaction: &Transaction<'_>, stage: &NewStage, at_ns: i64) -> Result<()> {
@@ -95,36 +130,53 @@ fn begin(transaction: &Transaction<'_>, stage: &NewStage, at_ns: i64) -> Result<
     let NewStage { id, user, .. } = stage;
     let params = params![id, user, stage.repeat_key, stage.asked_hash, at_ns];
     run(transaction, sql, params)?;
-    for wanted in &stage.files {
-        let (file, request, refused) = match find(transaction, wanted)? {
-            Found::Here(file) => (Some(file), None, None),
-            Found::OnTape(file) => {
-                let terms = Terms {
-                    user: user.clone(),
-                    activity: wanted.activity.clone(),
-                    ..Terms::default()
-                };
-                let request = recall(transaction, terms, file, at_ns)?;
-                (Some(file), Some(request), None)
-            }
-            Found::Refused(file, why) => (file, None, Some(why)),
+    let (fates, recalls) = fates(transaction, stage)?;
+    let requests = submit_live(transaction, &recalls, at_ns)?;
+    let (mut files, mut pins) = (Vec::new(), BTreeMap::new());
+    for (wanted, fate) in stage.files.iter().zip(&fates) {
+        let (file, request, refused) = match fate {
+            Fate::Here(file) => (Some(*file), None, None),
+            Fate::Joins(file, request) => (Some(*file), Some(*request), None),
+            Fate::Asks(file, place) => (Some(*file), Some(requests[*place]), None),
+            Fate::Refused(file, why) => (*file, None, Some(why.as_str())),
         };
         let ended_ns = request.is_none().then_some(at_ns);
-        let sql = "INSERT INTO stage_file (stage, spelling, file, request, lifetime_ns, refused, ended_ns) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        let (spelling, lifetime_ns) = (&wanted.spelling, wanted.lifetime_ns);
-        let params = params![id, spelling, file, request, lifetime_ns, refused, ended_ns];
-        run(transaction, sql, params)?;
-        if let (Some(file), None) = (file, &refused) {
-            let until_ns = request.is_none().then(|| at_ns.saturating_add(lifetime_ns));
-            let sql = "INSERT INTO pin (file, holder, until_ns) VALUES (?1, ?2, ?3) \
-                ON CONFLICT (file, holder) DO UPDATE SET until_ns = CASE \
-                WHEN excluded.until_ns > pin.until_ns OR excluded.until_ns IS NULL THEN excluded.until_ns \
-                ELSE pin.until_ns END";
-            run(transaction, sql, params![file, holder(id), until_ns])?;
+        files.push([
+            Value::Text(id),
+            Value::Text(&wanted.spelling),
+            number(file.map(|FileId(file)| file)),
+            number(request.map(|RequestId(request)| request)),
+            Value::Integer(wanted.lifetime_ns),
+            refused.map_or(Value::Null, Value::Text),
+            number(ended_ns),
+        ]);
+        if let (Some(file), None) = (file, refused) {
+            let until_ns = ended_ns.map(|now| now.saturating_add(wanted.lifetime_ns));
+            // Of several spellings of a file the longest counts.
+            let pinned = pins.entry(file).or_insert(until_ns);
+            *pinned = until_ns.max(*pinned);
         }
     }
-    Ok(())
+    let columns = [
+        "stage",
+        "spelling",
+        "file",
+        "request",
+        "lifetime_ns",
+        "refused",
+        "ended_ns",
+    ];
+    enter(transaction, "stage_file", columns, &files)?;
+    let holder = holder(id);
+    let pins = pins.into_iter();
+    let pin =
+        |(FileId(file), until_ns)| [Value::Integer(file), Value::Text(&holder), number(until_ns)];
+    let pins: Vec<_> = pins.map(pin).collect();
+    enter(transaction, "pin", ["file", "holder", "until_ns"], &pins)
+}
+
+fn number(number: Option<i64>) -> Value<'static> {
+    number.map_or(Value::Null, Value::Integer)
 }
 
 fn files(transaction: &Transaction<'_>, id: &str) -> Result<Vec<StagedFile>> {
@@ -155,26 +207,32 @@ fn files(transaction: &Transaction<'_>, id: &str) -> Result<Vec<StagedFile>> {
     })
 }
 
-/// Cancels a file for a stage, unless it has come to an end.
-fn cancel(transaction: &Transaction<'_>, id: &str, spelling: &str, at_ns: i64) -> Result<()> {
-    let sql = "SELECT stage_file.request, stage_file.file FROM stage_file \
-        JOIN request ON request.id = stage_file.request \
-        WHERE stage = ?1 AND spelling = ?2 AND ended_ns IS NULL AND request.done_ns IS NULL";
-    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let found: Option<(RequestId, FileId)> = one(transaction, sql, params![id, spelling], row)?;
-    let Some((request, file)) = found else {
-        return Ok(());
-    };
-    let sql = "UPDATE stage_file SET ended_ns = ?3 WHERE stage = ?1 AND spelling = ?2";
-    run(transaction, sql, params![id, spelling, at_ns])?;
+/// Cancels files for a stage, unless they have come to an end.
+fn cancel(transaction: &Transaction<'_>, id: &str, spellings: &[String], at_ns: i64) -> Result<()> {
+    let sql = "UPDATE stage_file SET ended_ns = ?2 WHERE stage = ?1 AND ended_ns IS NULL \
+        AND EXISTS (SELECT 1 FROM request WHERE id = stage_file.request AND done_ns IS NULL) \
+        AND spelling IN ({many}) RETURNING file, request";
+    let (mut files, mut requests) = (Vec::<FileId>::new(), Vec::<RequestId>::new());
+    let of_all = [Value::Text(id), Value::Integer(at_ns)];
+    many(transaction, sql, &of_all, spellings, |row| {
+        files.push(row.get(0)?);
+        requests.push(row.get(1)?);
+        Ok(())
+    })?;
     // Another spelling of the same stage may still want it.
-    let sql = "DELETE FROM pin WHERE file = ?1 AND holder = ?2 AND NOT EXISTS (SELECT 1 FROM stage_file \
-        WHERE stage = ?3 AND file = ?1 AND ended_ns IS NULL)";
-    run(transaction, sql, params![file, holder(id), id])?;
-    let sql = "UPDATE request SET state = 'cancelled', done_ns = ?2 WHERE id = ?1 AND NOT EXISTS \
-        (SELECT 1 FROM stage_file WHERE request = ?1 AND ended_ns IS NULL)";
-    run(transaction, sql, params![request, at_ns])?;
-    Ok(())
+    let sql = "DELETE FROM pin WHERE holder = ?1 AND NOT EXISTS (SELECT 1 FROM stage_file \
+        WHERE stage = ?2 AND file = pin.file AND ended_ns IS NULL) AND file IN ({many}) RETURNING file";
+    let of_all = [Value::Text(&holder(id)), Value::Text(id)];
+    many(transaction, sql, &of_all, &files, |_| Ok(()))?;
+    let sql = "UPDATE request SET state = 'cancelled', done_ns = ?1 WHERE NOT EXISTS \
+        (SELECT 1 FROM stage_file WHERE stage_file.request = request.id AND ended_ns IS NULL) AND id IN ({many}) RETURNING id";
+    many(
+        transaction,
+        sql,
+        &[Value::Integer(at_ns)],
+        &requests,
+        |_| Ok(()),
+    )
 }
 
 /// Takes a stage out, when nothing waits for it any more.
@@ -280,21 +338,14 @@ impl<D: Database> Stages for D {
     }
 
     fn cancel_stage(&self, id: &str, spellings: &[String], at_ns: i64) -> Result<()> {
-        self.write(|transaction| {
-            for spelling in spellings {
-                cancel(transaction, id, spelling, at_ns)?;
-            }
-            Ok(())
-        })
+        self.write(|transaction| cancel(transaction, id, spellings, at_ns))
     }
 
     fn delete_stage(&self, id: &str, at_ns: i64) -> Result<()> {
         self.write(|transaction| {
             let sql = "SELECT spelling FROM stage_file WHERE stage = ?1";
             let spellings: Vec<String> = all(transaction, sql, [id], |row| row.get(0))?;
-            for spelling in spellings {
-                cancel(transaction, id, &spelling, at_ns)?;
-            }
+            cancel(transaction, id, &spellings, at_ns)?;
             forget(transaction, id)
         })
     }
