@@ -61,9 +61,10 @@ const FITTED_TO: u64 = 1_000;
 const GREEDY: &str = "greedy";
 
 /// The policies of the table.
-const POLICIES: [(&str, &str); 5] = [
+const POLICIES: [(&str, &str); 7] = [
     ("`oldest`", "policy = \"oldest\"\nmost_per_mount = 4"),
     ("`ahead`", ""),
+    ("only `drives_per_user = 2`", "drives_per_user = 2"),
     ("`most_per_mount = 4`", "most_per_mount = 4"),
     (
         "the same, `drives_per_user = 4`",
@@ -72,6 +73,10 @@ const POLICIES: [(&str, &str); 5] = [
     (
         "the same, `drives_per_user = 2`",
         "most_per_mount = 4\ndrives_per_user = 2",
+    ),
+    (
+        "the same, `drives_per_user = 1`",
+        "most_per_mount = 4\ndrives_per_user = 1",
     ),
 ];
 
