@@ -39,12 +39,12 @@ use twin::Tape;
 
 const DRIVES: u16 = 8;
 const CARTRIDGES: u16 = 60;
-const FILES: u64 = 1_800;
 const USERS: u64 = 30;
 /// Files that each of the thirty asks for, one after the other.
 const EACH: u64 = 4;
-/// The most files that the greedy user asks for, all at the beginning: of those that the thirty leave.
-const MANY: u64 = 1_500;
+/// Files of the archive for each of these, and those that the greedy user asks for at the beginning.
+const FILES: u64 = 450;
+const MANY: u64 = 375;
 /// From one request of the thirty to the next, on average.
 const GAP_S: f64 = 50.0;
 /// Bytes of tape for each stored byte: files of 15 kB are files of 3 GB there.
@@ -96,7 +96,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             if emulates { "---|" } else { "" }
         );
         for seed in 1..=seeds {
-            let archive = Filled::new(seed)?;
+            let archive = Filled::new(seed, each)?;
             for (words, policy) in policies.clone() {
                 let policy = MountSettings::from_toml(policy)?;
                 let asks = [false, true].map(|is_greedy_there| asked(seed, each, is_greedy_there));
@@ -165,7 +165,7 @@ struct Ask {
 /// What is asked, by time; no file twice.
 fn asked(seed: u64, each: u64, is_greedy_there: bool) -> Vec<Ask> {
     let mut random = Random::new(seed, 2);
-    let mut files: Vec<u64> = (0..FILES).collect();
+    let mut files: Vec<u64> = (0..FILES * each).collect();
     random.shuffle(&mut files);
     let mut asks = Vec::new();
     let mut at_s = 300.0;
@@ -178,8 +178,7 @@ fn asked(seed: u64, each: u64, is_greedy_there: bool) -> Vec<Ask> {
         });
     }
     if is_greedy_there {
-        let left = &files[asks.len()..];
-        let many = left.iter().rev().take(MANY as usize);
+        let many = files.iter().rev().take((MANY * each) as usize);
         let many = many.map(|&file| Ask {
             at: Micros::ZERO,
             user: 0,
@@ -200,6 +199,8 @@ fn user(number: u64) -> String {
 /// An archive whose files are on tape.
 struct Filled {
     directory: tempfile::TempDir,
+    /// Files that each of the thirty asks for.
+    each: u64,
     /// Label and segment of each file.
     places: Vec<(String, Segment)>,
     /// The drives as the log of another run tells.
@@ -207,7 +208,7 @@ struct Filled {
 }
 
 impl Filled {
-    fn new(seed: u64) -> Result<Filled, Box<dyn Error>> {
+    fn new(seed: u64, each: u64) -> Result<Filled, Box<dyn Error>> {
         let directory = tempfile::tempdir()?;
         let mut spec =
             LibrarySpec::with_robot("ibm3584", "lto8", DRIVES, CARTRIDGES + 10, CARTRIDGES, seed);
@@ -219,10 +220,10 @@ impl Filled {
         let library = Library::create(&full.join("library"), &spec, Clock::virtual_time())?;
         let pool = pool(&library.apart(), 0..DRIVES, Pace::Turns)?;
         let base = profile::find("lto8")?;
-        let settings = settings(&MountSettings::default(), &base);
+        let settings = settings(&MountSettings::default(), &base, each);
         let mut archive = Archive::open(&full, pool, settings)?;
         let shape = Shape {
-            files: FILES,
+            files: FILES * each,
             bytes: FILE_BYTES,
         };
         let ids = stored(&archive.cache, directory.path(), shape, seed)?;
@@ -236,6 +237,7 @@ impl Filled {
         let places = ids.into_iter().map(place).collect::<Result<_, _>>()?;
         let mut filled = Filled {
             directory,
+            each,
             places,
             drive: base,
         };
@@ -248,7 +250,7 @@ impl Filled {
         let run = self.copied()?;
         let library = Library::open(&run.path().join("library"), Clock::virtual_time())?;
         let pool = pool(&library.apart(), 0..DRIVES, Pace::Turns)?;
-        let settings = settings(&MountSettings::default(), &self.drive);
+        let settings = settings(&MountSettings::default(), &self.drive, self.each);
         let mut archive = Archive::open(run.path(), pool, settings)?;
         for (number, ask) in asked(seed + FITTED_TO, EACH, true)
             .iter()
@@ -284,7 +286,8 @@ impl Filled {
         let clock = Clock::common_time();
         let library = Library::open(&run.path().join("library"), clock.clone())?;
         let pool = pool(&library, 0..DRIVES, Pace::Looking(LOOKS))?;
-        let mut archive = Archive::open(run.path(), pool, settings(policy, &self.drive))?;
+        let mut archive =
+            Archive::open(run.path(), pool, settings(policy, &self.drive, self.each))?;
         let catalogue = Arc::clone(&archive.catalogue);
         let began = clock.now();
         let now_ns = || 10 + (clock.now() - began).0 * 1_000;
@@ -464,12 +467,12 @@ fn begin(
     Ok(())
 }
 
-fn settings(policy: &MountSettings, drive: &Profile) -> Settings {
+fn settings(policy: &MountSettings, drive: &Profile, each: u64) -> Settings {
     let mut settings = Settings::of(drive.clone());
     settings.block_bytes = BLOCK_BYTES as u32;
     settings.segment_bytes = 1 << 20;
     settings.byte_scale = SCALE;
-    settings.volume_bytes = Some(FILES / u64::from(CARTRIDGES) * FILE_BYTES as u64);
+    settings.volume_bytes = Some(FILES * each / u64::from(CARTRIDGES) * FILE_BYTES as u64);
     settings.mounts = policy.clone();
     settings
 }
