@@ -129,7 +129,10 @@ fn new_drive(kind: &str, scale: u64) -> Result<Library, CliError> {
 
 fn no_library() -> CliError {
     CliError::input("neither a directory with a library.toml nor a kind of drive")
-        .hint("`tapewise emulate` makes such a directory; kinds: `tapewise profile list`")
+        .hint(
+            "`tapewise emulate DIR` makes such a directory, whose devices are emulated:DIR#drive0, emulated:DIR#drive1 \
+             and emulated:DIR#changer; kinds: `tapewise profile list`",
+        )
 }
 
 /// Whether the name is that of an emulated device.

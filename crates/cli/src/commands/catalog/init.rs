@@ -68,7 +68,7 @@ fn profile_of(drives: &[String]) -> Result<String, CliError> {
     const HINT: &str = "name it with --profile; `tapewise profile list` shows all";
     let mut found: Option<(String, &str)> = None;
     for drive in drives {
-        let opened = device::tape(drive).map_err(|error| error.hint(HINT))?;
+        let opened = device::tape(drive).map_err(|error| error.or_hint(HINT))?;
         let product = &opened.identity().product;
         let Some(name) = device::profile_name(drive, product) else {
             let what = format!("{drive}: no profile is known for a {product}");
