@@ -300,7 +300,7 @@ fn wait_for(
             Some(last)
                 if last.request == request.id && last.goes_on(place.number, &place.segment) =>
             {
-                last.segments.push(place.segment.clone());
+                last.segments.push(place.segment);
             }
             _ => waiting.push(Waiting {
                 request: request.id,
@@ -316,7 +316,7 @@ fn wait_for(
                 created_ns: request.created_ns,
                 file_bytes,
                 zstd_bytes: place.zstd_bytes,
-                segments: vec![place.segment.clone()],
+                segments: vec![place.segment],
             }),
         }
     }
