@@ -4,6 +4,7 @@ use crate::catalogue_help;
 use crate::on_each_database;
 
 use catalogue_help::{assert_sound, file, foreign, recorded, segment, store, volume};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
     CacheKey, Catalogue, CatalogueError, CopyState, ListItem, Pattern, Recorded, Rediscovered,
@@ -13,6 +14,7 @@ use tapewise_archive::record::{Segment, Volume, VolumeFormat};
 on_each_database!(
     a_search_finds_what_its_pattern_matches_among_more_paths_than_one_answer_has,
     a_list_of_any_length_comes_in_as_its_files_would_one_by_one,
+    a_list_whose_maker_panics_leaves_nothing,
     a_foreign_volume_comes_in_whole_and_its_files_are_found_in_tape_order,
     a_volume_with_a_file_that_cannot_be_is_refused_as_a_whole,
     facts_of_a_cartridge_are_the_last_that_were_seen,
@@ -428,4 +430,17 @@ fn a_list_of_any_length_comes_in_as_its_files_would_one_by_one(catalogue: Arc<dy
     );
     assert_eq!(catalogue.live_file(b"newest").expect("asked"), None);
     assert_sound(&*catalogue);
+}
+
+fn a_list_whose_maker_panics_leaves_nothing(catalogue: Arc<dyn Catalogue>) {
+    let files = (0..20_011).map(|at| recorded(&format!("{at:05}"), at, 1));
+    let whole = list(vec![("T00001L8", files.collect())]);
+    let mut broken = whole.inspect(|item| {
+        if let Ok(ListItem::File(file)) = item {
+            assert_ne!(file.file.path, b"20005", "a mistake in the maker");
+        }
+    });
+    let made = AssertUnwindSafe(|| catalogue.add_list(&mut broken, 5));
+    catch_unwind(made).expect_err("the maker's panic");
+    assert_eq!(catalogue.volumes().expect("volumes"), []);
 }

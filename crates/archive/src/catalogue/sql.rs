@@ -8,6 +8,7 @@
 mod cached;
 mod failures;
 mod files;
+mod hand_over;
 mod integrity;
 mod leases;
 mod lists;
@@ -36,6 +37,12 @@ pub trait Database: Send + Sync {
     /// Does work that changes something, as one transaction. Such work is done by one after the other, on whatever
     /// connection or host, so what it has looked up holds until it ends.
     fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T>;
+
+    /// The same for a list of any length. If the catalogue has no files, a database may look at the end whether the
+    /// rows refer to rows that are there.
+    fn write_list<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        self.write(work)
+    }
 
     /// Does work that only reads, all of it from one state of the catalogue.
     fn read<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T>;

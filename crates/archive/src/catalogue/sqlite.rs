@@ -15,7 +15,7 @@ use super::{Catalogue, CatalogueError, Lease, Result, ServerState};
 pub use file::BUSY_LIMIT;
 pub(super) use file::appear;
 use file::{copy_to, pragma, read_only, refuse_lost};
-use integrity::damages;
+use integrity::{KeysLater, check_keys, damages};
 use rusqlite::{Connection, TransactionBehavior};
 pub use schema::KNOWN;
 use schema::{check_identity, migrate, migrate_to};
@@ -145,6 +145,21 @@ impl SqliteCatalogue {
         own.is_some() && identity(path) == own
     }
 
+    fn write_on<T>(
+        &self,
+        connection: &mut Connection,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T>,
+    ) -> Result<T> {
+        // Immediate: a transaction that began by reading could not wait for another writer.
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if let Some(lease) = &self.lease {
+            must_hold(&transaction, lease)?;
+        }
+        let value = work(&transaction)?;
+        transaction.commit()?;
+        Ok(value)
+    }
+
     /// A thread that panicked has rolled its transaction back: the connection is as good as before.
     fn connection(&self) -> MutexGuard<'_, Connection> {
         self.connection
@@ -155,15 +170,21 @@ impl SqliteCatalogue {
 
 impl Database for SqliteCatalogue {
     fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        self.write_on(&mut self.connection(), work)
+    }
+
+    fn write_list<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
         let mut connection = self.connection();
-        // Immediate: a transaction that began by reading could not wait for another writer.
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if let Some(lease) = &self.lease {
-            must_hold(&transaction, lease)?;
+        let has_files = "SELECT EXISTS (SELECT 1 FROM file)";
+        if connection.query_row(has_files, [], |row| row.get(0))? {
+            return self.write_on(&mut connection, work);
         }
-        let value = work(&transaction)?;
-        transaction.commit()?;
-        Ok(value)
+        let keys_later = KeysLater::of(&mut connection)?;
+        self.write_on(keys_later.0, |transaction| {
+            let value = work(transaction)?;
+            check_keys(transaction)?;
+            Ok(value)
+        })
     }
 
     fn read<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {

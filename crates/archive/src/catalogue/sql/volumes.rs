@@ -1,6 +1,7 @@
 //! Volumes.
 
 use super::files::{retire, settle};
+use super::hand_over::hand_over;
 use super::lists::add_list;
 use super::recorded::insert_recorded;
 use super::rejoin::{give_up_missing, rejoin};
@@ -85,7 +86,9 @@ impl<D: Database> Volumes for D {
         items: &mut dyn Iterator<Item = Result<ListItem>>,
         at_ns: i64,
     ) -> Result<u64> {
-        self.write(|transaction| add_list(transaction, items, at_ns))
+        hand_over(items, |items| {
+            self.write_list(|transaction| add_list(transaction, items, at_ns))
+        })
     }
 
     fn give_up_missing(&self, uuid: &str, found: &[Segment], at_ns: i64) -> Result<u64> {

@@ -1,7 +1,8 @@
 //! What SQLite finds wrong with the file of a catalogue.
 
-use crate::catalogue::Result;
-use rusqlite::Transaction;
+use crate::catalogue::sql;
+use crate::catalogue::{CatalogueError, Result};
+use rusqlite::{Connection, Transaction};
 
 /// Its own checks, a sentence for each finding.
 pub(super) fn damages(transaction: &Transaction<'_>) -> Result<Vec<String>> {
@@ -22,4 +23,32 @@ pub(super) fn damages(transaction: &Transaction<'_>) -> Result<Vec<String>> {
         findings.push(finding?);
     }
     Ok(findings)
+}
+
+/// A connection that does not look at each row whether the rows that it refers to are there, until this is dropped.
+/// Whoever writes calls [`check_keys`] before the end of the transaction.
+pub(super) struct KeysLater<'a>(pub(super) &'a mut Connection);
+
+impl<'a> KeysLater<'a> {
+    /// Within a transaction SQLite would not heed it.
+    pub(super) fn of(connection: &'a mut Connection) -> Result<KeysLater<'a>> {
+        connection.pragma_update(None, "foreign_keys", false)?;
+        Ok(KeysLater(connection))
+    }
+}
+
+impl Drop for KeysLater<'_> {
+    fn drop(&mut self) {
+        // Of a connection that is open, and in no transaction any more, this cannot fail.
+        let _ = self.0.pragma_update(None, "foreign_keys", true);
+    }
+}
+
+/// Fails if a row refers to one that is not there.
+pub(super) fn check_keys(transaction: &sql::Transaction<'_>) -> Result<()> {
+    transaction.rows("PRAGMA foreign_key_check", &[], &mut |row| {
+        let (table, parent): (&str, &str) = (row.get(0)?, row.get(2)?);
+        let what = format!("a row of {table} refers to a {parent} that is not there");
+        Err(CatalogueError::Damaged(what))
+    })
 }

@@ -35,6 +35,36 @@ impl Columns for rusqlite::Row<'_> {
 /// Rows that one statement enters.
 const ROWS: usize = 64;
 
+/// What a parameter was bound to. Most columns say the same in each row, and to bind takes longer than to compare.
+enum Place {
+    Null,
+    Integer(i64),
+    Text(String),
+    /// Nothing yet, or bytes: they differ from row to row.
+    Other,
+}
+
+impl Place {
+    /// Whether a value is bound here; if not, it will be.
+    fn holds(&mut self, value: &Value<'_>) -> bool {
+        match (&mut *self, *value) {
+            (Place::Null, Value::Null) => return true,
+            (Place::Integer(before), Value::Integer(number)) if *before == number => return true,
+            (Place::Text(before), Value::Text(words)) if before == words => return true,
+            (Place::Text(before), Value::Text(words)) => words.clone_into(before),
+            (_, value) => {
+                *self = match value {
+                    Value::Null => Place::Null,
+                    Value::Integer(number) => Place::Integer(number),
+                    Value::Text(words) => Place::Text(words.to_owned()),
+                    Value::Bytes(_) => Place::Other,
+                }
+            }
+        }
+        false
+    }
+}
+
 impl Statements for rusqlite::Transaction<'_> {
     fn run(&self, sql: &str, params: &[Value<'_>]) -> Result<usize> {
         let mut statement = self.prepare_cached(sql)?;
@@ -90,10 +120,14 @@ impl Statements for rusqlite::Transaction<'_> {
         );
         let mut statement = self.prepare_cached(&sql)?;
         statement.raw_bind_parameter(1, ROWS as i64)?;
+        let mut places: Vec<Place> = (0..ROWS * columns.len()).map(|_| Place::Other).collect();
         let mut bound = 0;
         fill(&mut |row| {
-            for (at, value) in (2 + bound * columns.len()..).zip(row) {
-                statement.raw_bind_parameter(at, value)?;
+            let first = bound * columns.len();
+            for ((at, place), value) in (2 + first..).zip(&mut places[first..]).zip(row) {
+                if !place.holds(value) {
+                    statement.raw_bind_parameter(at, value)?;
+                }
             }
             bound += 1;
             if bound == ROWS {
