@@ -52,3 +52,28 @@ pub(super) fn check_keys(transaction: &sql::Transaction<'_>) -> Result<()> {
         Err(CatalogueError::Damaged(what))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::catalogue::sql::{Database as _, Value};
+    use crate::catalogue::{CatalogueError, SqliteCatalogue};
+
+    #[test]
+    fn a_list_with_a_row_that_refers_to_nothing_is_refused_and_the_next_row_is_checked_at_once() {
+        let catalogue = SqliteCatalogue::in_memory().expect("a catalogue");
+        let sql = "INSERT INTO sum (file, kind, value) VALUES (?1, 'md5', x'00')";
+        let row = [Value::Integer(9)];
+        let refused = catalogue.write_list(|transaction| transaction.run(sql, &row));
+        assert!(
+            matches!(&refused, Err(CatalogueError::Damaged(what)) if what.contains("of sum refers to a file")),
+            "{refused:?}"
+        );
+        let mut was_refused = false;
+        let left = catalogue.write(|transaction| {
+            was_refused = transaction.run(sql, &row).is_err();
+            transaction.rows("SELECT 1 FROM sum", &[], &mut |_| unreachable!())
+        });
+        left.expect("nothing is there");
+        assert!(was_refused);
+    }
+}
