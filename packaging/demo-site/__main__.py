@@ -18,6 +18,7 @@ import os
 import random
 import secrets
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -153,7 +154,7 @@ def stop_movers(site: Site) -> dict[str, int | None]:
     for host, mover in site.movers.items():
         try:
             ended[host] = mover.wait(60)
-        except TimeoutError:
+        except subprocess.TimeoutExpired:
             ended[host] = None
     return ended
 
