@@ -28,8 +28,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tapewise_archive::mover::Lessee;
 use tapewise_serve::{
     Certificate, Parts, ServeSettings, Service, Work, listen, new_secret, router, user_lines,
 };
@@ -95,6 +96,37 @@ pub struct Serve {
 /// How often the catalogue is looked at when nobody rings: others ask for files too.
 const IDLE: Duration = Duration::from_secs(5);
 
+/// Who has the drives.
+enum Drives<'a> {
+    /// This process, as a mover among others.
+    Ours(Lessee),
+    /// Movers, whose books are kept here.
+    OfMovers(Books<'a>),
+}
+
+/// The drives' side of a service that has them.
+fn moving<'a>(
+    args: &Serve,
+    lessee: &'a Lessee,
+    watch: Watch<'a>,
+    stop: &'a Arc<AtomicBool>,
+) -> Moving<'a> {
+    let settings = &watch.archive.settings;
+    Moving {
+        archive: watch.archive,
+        lessee,
+        lease: LEASE,
+        drives: settings.drives.clone(),
+        changers: settings.changers.clone(),
+        most_drives: usize::MAX,
+        window: args.batch_window.unwrap_or_else(|| window(watch.archive)),
+        only_recall: args.only_recall,
+        until_idle: false,
+        stop,
+        watch,
+    }
+}
+
 /// Runs the verb.
 pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     log::begin(args.log.log_format);
@@ -138,27 +170,18 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
         work: Arc::clone(&work),
         tracer: tracer.clone(),
     }));
-    let books = args.no_drives.then(|| Books::open(&archive, &work));
-    let books = books.transpose()?;
+    let drives = if args.no_drives {
+        Drives::OfMovers(Books::open(&archive, &work)?)
+    } else {
+        Drives::Ours(lessee(&archive, host_name(), LEASE)?)
+    };
     let encrypted = if certificate.is_some() { "s" } else { "" };
     print(&format!("http{encrypted}://{address}/\n"))?;
-    let moving = Moving {
+    let watch = Watch {
         archive: &archive,
-        lessee: &lessee(&archive, host_name(), LEASE)?,
-        lease: LEASE,
-        drives: archive.settings.drives.clone(),
-        changers: archive.settings.changers.clone(),
-        most_drives: usize::MAX,
-        window: args.batch_window.unwrap_or_else(|| window(&archive)),
-        only_recall: args.only_recall,
-        until_idle: false,
-        stop: &stop,
-        watch: Watch {
-            archive: &archive,
-            work: &work,
-            tracer: tracer.as_deref(),
-            quiet: args.quiet,
-        },
+        work: &work,
+        tracer: tracer.as_deref(),
+        quiet: args.quiet,
     };
     let keeper = Keeper {
         args,
@@ -168,34 +191,38 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
         work: &work,
         stop: &stop,
     };
-    let (served, kept, moved) = std::thread::scope(|scope| {
-        let server = scope.spawn(|| {
-            let served = listen(
-                router(Arc::clone(&service)),
-                socket,
-                certificate.clone(),
-                &stop,
-            );
-            stop.store(true, Ordering::Relaxed);
-            served
-        });
-        let kept = scope.spawn(|| keeper.work());
-        let moved = match books {
-            Some(books) => {
-                books.keep(&stop);
-                Ok(())
-            }
-            None => moving.work(),
-        };
-        (server.join(), kept.join(), moved)
+    let answer = || {
+        let app = router(Arc::clone(&service));
+        let answered = listen(app, socket, certificate.clone(), &stop);
+        stop.store(true, Ordering::Relaxed);
+        answered.map_err(|error| CliError::failed(format!("{address}: {error}")))
+    };
+    let carry_out = || match drives {
+        Drives::OfMovers(books) => {
+            books.keep(&stop);
+            Ok(())
+        }
+        Drives::Ours(lessee) => moving(args, &lessee, watch, &stop).work(),
+    };
+    side_by_side(answer, || keeper.work(), carry_out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Does the three parts of a service, each on a thread, until all of them end.
+fn side_by_side(
+    answer: impl FnOnce() -> Result<(), CliError> + Send,
+    keep: impl FnOnce() -> Result<(), CliError> + Send,
+    carry_out: impl FnOnce() -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let (answered, kept, carried_out) = std::thread::scope(|scope| {
+        let (answering, keeping) = (scope.spawn(answer), scope.spawn(keep));
+        let carried_out = carry_out();
+        (answering.join(), keeping.join(), carried_out)
     });
-    moved?;
-    match (served, kept) {
-        (Ok(Ok(())), Ok(Ok(()))) => Ok(ExitCode::SUCCESS),
-        (Ok(Err(error)), _) => Err(CliError::failed(format!("{address}: {error}"))),
-        (_, Ok(Err(error))) => Err(error),
-        _ => Err(CliError::failed("a part of the service ended")),
-    }
+    let ended = |_| CliError::failed("a part of the service ended");
+    answered.map_err(ended)??;
+    kept.map_err(ended)??;
+    carried_out
 }
 
 fn needs_a_robot(archive: &Archive) -> Result<(), CliError> {

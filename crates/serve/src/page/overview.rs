@@ -117,7 +117,7 @@ impl Shown {
             Doing::Recalling => "Drives are reading.".to_owned(),
             Doing::Writing => "Drives are writing what lies in the cache.".to_owned(),
             Doing::Waiting(why) => format!(
-                "<span class=\"bad\">Something cannot be read now, and is tried again:</span> {}",
+                "<span class=\"bad\">Something cannot be read or written now, and is tried again:</span> {}",
                 escaped(why)
             ),
         };
