@@ -24,8 +24,8 @@ class Troubles(threading.Thread):
         print(line, flush=True)
 
     def held(self, host: str) -> str:
-        """Waits until a host has cartridges; which."""
-        for _ in range(100):
+        """Waits until a host has cartridges; which. On a machine that does much else a mover may begin late."""
+        for _ in range(600):
             leases = json.loads(self.site.run("mover", "status", "--archive", "A", "--json"))["leases"]
             if held := [lease["volume"] for lease in leases if lease["host"] == host and lease["volume"]]:
                 return ", ".join(held)

@@ -349,6 +349,7 @@ impl MoveError {
                     | PoolError::Missing { .. }
                     | PoolError::HeldByFailedDrive { .. }
                     | PoolError::Elsewhere { .. }
+                    | PoolError::TakenOut { .. }
                     | PoolError::InUse { .. }
                     | PoolError::Unusable { .. }
                     | PoolError::WrongCartridge { .. }

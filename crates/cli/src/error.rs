@@ -198,6 +198,7 @@ impl From<PoolError> for CliError {
             | PoolError::NoSuchVolume { .. }
             | PoolError::NotInLibrary { .. } => Exit::Input,
             PoolError::Elsewhere { .. }
+            | PoolError::TakenOut { .. }
             | PoolError::InUse { .. }
             | PoolError::AllBusy { .. }
             | PoolError::Reserved { .. } => Exit::Busy,

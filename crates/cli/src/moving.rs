@@ -79,6 +79,15 @@ impl Round {
     };
 }
 
+/// Tells the threads beside the work that it is over, even if it panics: else they would keep the process, and its claims.
+pub struct SetAtEnd<'a>(pub &'a AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Drives at work.
 pub struct Moving<'a> {
     pub archive: &'a Archive,
@@ -104,12 +113,11 @@ impl Moving<'_> {
     pub fn work(&self) -> Result<(), CliError> {
         let is_over = AtomicBool::new(false);
         let done = std::thread::scope(|scope| {
+            let _ends = SetAtEnd(&is_over);
             scope.spawn(|| self.keep_leases(&is_over));
             // What is wrong with the cache comes again when a round opens it.
             let _ = self.succeed();
-            let done = self.rounds();
-            is_over.store(true, Ordering::Relaxed);
-            done
+            self.rounds()
         });
         self.lessee.give_back_all()?;
         done
@@ -287,5 +295,27 @@ impl Moving<'_> {
                 units::count(migrated.mounts as usize, "mount")
             ));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_beside_work_that_panics_end() {
+        let is_over = AtomicBool::new(false);
+        let ended = std::panic::catch_unwind(|| {
+            std::thread::scope(|scope| {
+                let _ends = SetAtEnd(&is_over);
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        std::thread::yield_now();
+                    }
+                });
+                std::panic::resume_unwind(Box::new("the work"));
+            })
+        });
+        assert!(ended.is_err());
     }
 }

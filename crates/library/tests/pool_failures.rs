@@ -5,9 +5,9 @@ use crate::pool_bench;
 use pool_bench::{Bench, home, label, spec};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tapewise_emulator::{Faults, LibrarySpec};
+use tapewise_emulator::{Element, Faults, LibrarySpec};
 use tapewise_library::pool::{PoolError, Whereabouts};
-use tapewise_scsi::TapeDrive;
+use tapewise_scsi::{Changer, TapeDrive};
 
 #[test]
 fn a_drive_whose_path_is_lost_is_set_aside_and_its_cartridge_read_elsewhere() {
@@ -178,4 +178,28 @@ fn a_move_that_failed_once_is_repeated() {
     assert!(repeated.count() > failed);
     drop(said);
     assert_eq!(bench.shelves().len(), 10);
+}
+
+/// Another host's command to the robot may come late, when its network is there again.
+#[test]
+fn a_cartridge_that_another_host_takes_out_while_it_is_loaded_is_no_fault_of_the_drive() {
+    for after in 0..3 {
+        let mut bench = Bench::new(&spec(1, 2));
+        let theirs = bench.library.transport_to_changer().unwrap();
+        let mut theirs = Changer::open(Box::new(theirs)).unwrap();
+        theirs.wait_until_ready(Duration::from_secs(1)).unwrap();
+        let drive = bench.library.elements().address(Element::Drive(0));
+        let take_out = move || theirs.move_medium(drive, home(1)).is_ok();
+        *bench.meanwhile.lock().unwrap() = Some((after, Box::new(take_out)));
+        let error = bench.mount("TW0001").unwrap_err();
+        let place = format!("slot {}", home(1));
+        assert!(
+            matches!(&error, PoolError::TakenOut { place: at, .. } if *at == place),
+            "{error}"
+        );
+        let status = bench.pool.status().remove(0);
+        assert_eq!((status.volume, status.set_aside), (None, None));
+        assert!(bench.pool.drive(0).now() < Duration::from_secs(300));
+        assert_eq!(bench.mount("TW0001").unwrap(), 0);
+    }
 }

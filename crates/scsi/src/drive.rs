@@ -115,7 +115,7 @@ impl TapeDrive {
     /// Waits until a cartridge that a robot or a person puts in is loaded and ready.
     ///
     /// # Errors
-    /// As [`TapeDrive::wait_until_ready`], but no cartridge is waited for too.
+    /// As [`TapeDrive::wait_until_ready`], but no cartridge is waited for too, for two minutes at most.
     pub fn wait_until_loaded(&mut self, limit: Duration) -> Result<(), ScsiError> {
         self.wait_for(limit, true)
     }

@@ -10,9 +10,17 @@ use std::time::Duration;
 /// How often a device is asked. A mount is timed by this, to within a fraction of a second.
 pub(crate) const POLL: Duration = Duration::from_millis(200);
 
+/// How long a drive may see no cartridge that was put in. After that it was taken out again, by another host's robot or a
+/// person.
+const UNSEEN: Duration = Duration::from_secs(120);
+
+/// How long a device may be busy with something else than getting ready, which alone may take hours.
+const BUSY: Duration = Duration::from_secs(600);
+
 /// Asks until the device is ready. Unit attentions that say "there is another cartridge" or "there
 /// was a reset" are what one waits for, and so are changed parameters and firmware: they are handed
-/// to `noted`. With `without_medium` the wait also spans the time until a robot's cartridge is seen.
+/// to `noted`. With `without_medium` the wait also spans the time until a robot's cartridge is seen, or seen again: two
+/// minutes at most.
 ///
 /// # Errors
 /// [`ScsiError::StillNotReady`] when the limit passes, and at once what no wait can cure: no
@@ -24,6 +32,8 @@ pub(crate) fn wait_until_ready(
     noted: &mut dyn FnMut(Sense),
 ) -> Result<(), ScsiError> {
     let began = transport.now();
+    // Since when it answers something else than that it gets ready.
+    let mut other_since = began;
     loop {
         let error = match TestUnitReady.send_noting(transport) {
             Ok((_, note)) => {
@@ -32,14 +42,20 @@ pub(crate) fn wait_until_ready(
             }
             Err(error) => error,
         };
-        let waited = transport.now().saturating_sub(began);
+        let now = transport.now();
+        let waited = now.saturating_sub(began);
+        let other = now.saturating_sub(other_since);
         let is_waiting = match error.condition() {
             Some(Condition::UnitAttention(attention)) if is_expected(attention) => {
                 error.sense().cloned().into_iter().for_each(&mut *noted);
-                true
+                other < BUSY
             }
-            Some(Condition::NotReady(NotReady::NoMedium)) => without_medium,
-            _ => error.is_retryable(),
+            Some(Condition::NotReady(NotReady::NoMedium)) => without_medium && other < UNSEEN,
+            Some(Condition::NotReady(_)) => {
+                other_since = now;
+                error.is_retryable()
+            }
+            _ => error.is_retryable() && other < BUSY,
         };
         if !is_waiting {
             return Err(error);

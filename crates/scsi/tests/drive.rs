@@ -236,6 +236,36 @@ fn waiting_ends_at_its_limit_and_at_once_without_a_cartridge() {
 }
 
 #[test]
+fn only_a_cartridge_that_is_being_loaded_is_waited_for_for_hours() {
+    const HOURS: Duration = Duration::from_secs(3 * 3600);
+    const NO_CARTRIDGE: u16 = 0x3a00;
+    const GETS_READY: u16 = 0x0401;
+    // How long a drive is waited for that gives the first answer a few times and then the second for ever.
+    let waited = |first: u16, times: usize, then: u16| {
+        let mut asked = 0;
+        let (mut drive, _) = drive_that(move |opcode, data| {
+            if opcode == 0x03 {
+                return send(&NO_SENSE, data);
+            }
+            asked += 1;
+            check(2, 0, if asked > times { then } else { first }, 0)
+        });
+        let error = drive.wait_until_loaded(HOURS).unwrap_err();
+        (error.sense().unwrap().code(), drive.now().as_secs())
+    };
+    let hours = HOURS.as_secs();
+    assert_eq!(waited(GETS_READY, 0, GETS_READY), (GETS_READY, hours));
+    assert_eq!(waited(NO_CARTRIDGE, 9, GETS_READY), (GETS_READY, hours));
+    assert_eq!(waited(NO_CARTRIDGE, 0, NO_CARTRIDGE), (NO_CARTRIDGE, 120));
+    // It was taken out again, after an hour.
+    let polls = 5 * 3600;
+    assert_eq!(
+        waited(GETS_READY, polls, NO_CARTRIDGE),
+        (NO_CARTRIDGE, 3600 + 119)
+    );
+}
+
+#[test]
 fn a_device_that_never_stops_to_call_for_attention_is_given_up() {
     let (fake, asked) = Fake::new(|cdb, data| match cdb.opcode() {
         0x12 => inquiry(cdb, 1, "", data),

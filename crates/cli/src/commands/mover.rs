@@ -8,7 +8,7 @@ use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::log::{self, About};
-use crate::moving::{LEASE, Moving, lessee, window};
+use crate::moving::{LEASE, Moving, SetAtEnd, lessee, window};
 use crate::output::say;
 use crate::quantity;
 use crate::socket::{bind, host_name, resolve};
@@ -18,7 +18,7 @@ use signal_hook::consts::SIGTERM;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tapewise_serve::{Work, listen, router_of_mover};
 
@@ -151,6 +151,7 @@ pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
     };
     let is_over = AtomicBool::new(false);
     let done = std::thread::scope(|scope| {
+        let _ends = SetAtEnd(&is_over);
         if let Some((address, socket)) = metrics {
             say(format_args!(
                 "tapewise: metrics are at http://{address}/metrics\n"
@@ -161,9 +162,7 @@ pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
                 Err(error) => log::warn(About::default(), format_args!("metrics: {error}")),
             });
         }
-        let done = moving.work();
-        is_over.store(true, Ordering::Relaxed);
-        done
+        moving.work()
     });
     done.map(|()| ExitCode::SUCCESS)
 }

@@ -13,7 +13,7 @@ use crate::commands::page::PAGE;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::log::{self, About};
-use crate::moving::{LEASE, Moving, lessee, window};
+use crate::moving::{LEASE, Moving, SetAtEnd, lessee, window};
 use crate::now::now_ns;
 use crate::output::{print, say};
 use crate::quantity;
@@ -28,7 +28,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tapewise_archive::mover::Lessee;
 use tapewise_serve::{
@@ -192,19 +192,26 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
         stop: &stop,
     };
     let answer = || {
+        let _ends = SetAtEnd(&stop);
         let app = router(Arc::clone(&service));
         let answered = listen(app, socket, certificate.clone(), &stop);
-        stop.store(true, Ordering::Relaxed);
         answered.map_err(|error| CliError::failed(format!("{address}: {error}")))
     };
-    let carry_out = || match drives {
-        Drives::OfMovers(books) => {
-            books.keep(&stop);
-            Ok(())
+    let carry_out = || {
+        let _ends = SetAtEnd(&stop);
+        match drives {
+            Drives::OfMovers(books) => {
+                books.keep(&stop);
+                Ok(())
+            }
+            Drives::Ours(lessee) => moving(args, &lessee, watch, &stop).work(),
         }
-        Drives::Ours(lessee) => moving(args, &lessee, watch, &stop).work(),
     };
-    side_by_side(answer, || keeper.work(), carry_out)?;
+    let keep = || {
+        let _ends = SetAtEnd(&stop);
+        keeper.work()
+    };
+    side_by_side(answer, keep, carry_out)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -71,8 +71,8 @@ pub(super) struct Bay {
 /// A mount is not interrupted: the cartridge would be on its way.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// How long a cartridge that was put in may go unnoticed by the drive.
-const SEEN_LIMIT: Duration = Duration::from_secs(600);
+/// How long a drive that says that it is empty is asked before its library is: it notices a cartridge within seconds.
+const SEEN_SOON: Duration = Duration::from_secs(30);
 
 /// How often a drive is asked whether there is a cartridge.
 const POLL: Duration = Duration::from_millis(200);
@@ -207,16 +207,21 @@ impl Bay {
         })
     }
 
-    /// Waits until the cartridge that was put in can be read; a drive that does not load by itself is
-    /// told to.
-    pub fn load(&mut self, volume: &str, log: &mut dyn Log) -> Result<(), PoolError> {
+    /// Waits for a while until the drive sees a cartridge; whether it does.
+    pub fn sees_one(&mut self) -> Result<bool, PoolError> {
         let began = self.drive.now();
         while self.presence()? == Presence::Empty {
-            if self.drive.now() >= began + SEEN_LIMIT {
-                return Err(self.failed("it does not see the cartridge that was put into it"));
+            if self.drive.now() >= began + SEEN_SOON {
+                return Ok(false);
             }
             self.drive.wait(POLL);
         }
+        Ok(true)
+    }
+
+    /// Waits until the cartridge that was put in can be read; a drive that does not load by itself is
+    /// told to.
+    pub fn load(&mut self, volume: &str, log: &mut dyn Log) -> Result<(), PoolError> {
         let loaded = self.recorded(volume, log, |recorder| match recorder.mount_of_robot() {
             Err(RunError::Scsi(error))
                 if error.condition() == Some(Condition::NotReady(NotReady::NeedsLoad)) =>

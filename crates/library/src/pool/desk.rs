@@ -131,6 +131,26 @@ impl Desk {
         Ok(())
     }
 
+    /// A drive does not see the volume that was brought into it: whether it is there, by what its library says now.
+    pub fn look_after(&mut self, bay: &mut Bay, volume: &str) -> Result<(), PoolError> {
+        let Site::Element { library, address } = bay.site else {
+            return Ok(());
+        };
+        let library = &mut self.libraries[library];
+        library.refresh()?;
+        let taken = match library.place_of(volume) {
+            Some(place) if place == address => return Ok(()),
+            None => library.not_there(volume),
+            Some(place) => PoolError::TakenOut {
+                volume: volume.to_owned(),
+                drive: bay.name(),
+                place: library.words(place),
+            },
+        };
+        bay.holds = self.held_by(bay);
+        Err(taken)
+    }
+
     /// Takes the cartridge of a drive that was unloaded to its slot.
     pub fn put_back(
         &mut self,

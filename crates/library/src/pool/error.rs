@@ -70,6 +70,18 @@ pub enum PoolError {
         /// The drive.
         place: String,
     },
+    /// Another host's robot, or a person, took the cartridge out of the drive.
+    #[error(
+        "somebody else took {volume} out of {drive} before it was loaded; it is in {place} now"
+    )]
+    TakenOut {
+        /// Its label.
+        volume: String,
+        /// The drive.
+        drive: String,
+        /// Where the library says that it is.
+        place: String,
+    },
     /// The volume is being used.
     #[error("{volume} is in use in {drive}")]
     InUse {

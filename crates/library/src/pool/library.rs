@@ -333,7 +333,8 @@ impl Library {
         }
     }
 
-    fn not_there(&self, label: &str) -> PoolError {
+    /// The error of a cartridge that is in no element.
+    pub fn not_there(&self, label: &str) -> PoolError {
         let unknown = || PoolError::NoSuchVolume {
             volume: label.to_owned(),
         };

@@ -1,11 +1,15 @@
 //! One drive and what is in it: cartridges that come, and go home.
 
-use super::bay::{Bay, Holds, Site, State};
+use super::bay::{Bay, Holds, Presence, Site, State};
 use super::clean::clean;
 use super::desk::{Desk, lock};
 use super::error::PoolError;
 use std::sync::Mutex;
+use std::time::Duration;
 use tapewise_run::Log;
+
+/// How long a cartridge that was put in may go unnoticed by the drive.
+const SEEN_LIMIT: Duration = Duration::from_secs(600);
 
 /// Mounts a volume in this drive, which is in use then. The robots are held for moves, so that other
 /// drives load meanwhile, and for as long as a person is asked for a cartridge.
@@ -17,7 +21,7 @@ pub(super) fn mount_in(
 ) -> Result<(), PoolError> {
     make_room(bay, volume, log)?;
     bring(bay, desk, volume, log)?;
-    load(bay, volume, log)
+    load(bay, desk, volume, log)
 }
 
 /// Unloads what is in a drive, unless it is this volume.
@@ -49,9 +53,32 @@ pub(super) fn bring(
     lock(desk).fetch(bay, volume, log)
 }
 
-/// Loads the volume that is in the drive.
-pub(super) fn load(bay: &mut Bay, volume: &str, log: &mut dyn Log) -> Result<(), PoolError> {
-    bay.load(volume, log)?;
+/// Loads the volume that was brought into the drive. A drive that does not see it for a while may be right: what another
+/// host told a robot before its network failed is carried out late, and takes the cartridge out.
+pub(super) fn load(
+    bay: &mut Bay,
+    desk: &Mutex<Desk>,
+    volume: &str,
+    log: &mut dyn Log,
+) -> Result<(), PoolError> {
+    let began = bay.drive.now();
+    while !bay.sees_one()? {
+        lock(desk).look_after(bay, volume)?;
+        if bay.drive.now() >= began + SEEN_LIMIT {
+            return Err(bay.failed("it does not see the cartridge that was put into it"));
+        }
+    }
+    let state = bay.state.clone();
+    let loaded = bay.load(volume, log);
+    if loaded.is_err()
+        && bay.presence().is_ok_and(|now| now == Presence::Empty)
+        && let Err(taken) = lock(desk).look_after(bay, volume)
+    {
+        // That is no fault of the drive.
+        bay.state = state;
+        return Err(taken);
+    }
+    loaded?;
     bay.state = State::InUse;
     Ok(())
 }

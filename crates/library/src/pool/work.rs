@@ -344,6 +344,7 @@ impl<'a> Shift<'a> {
                 PoolError::DriveFailed { .. }
                     | PoolError::Reserved { .. }
                     | PoolError::Unusable { .. }
+                    | PoolError::TakenOut { .. }
             ))
         );
         let is_elsewhere = matches!(done, Ok(Ended::Elsewhere));
@@ -385,7 +386,7 @@ impl<'a> Shift<'a> {
         volume: &str,
         log: &mut dyn Log,
     ) -> Result<Option<Ended>, WorkError> {
-        if let Err(error) = load(bay, volume, log) {
+        if let Err(error) = load(bay, self.desk, volume, log) {
             return Err(self.not_mounted(volume, bay, error, log));
         }
         let mut stamp = bay.stamp(log);

@@ -23,13 +23,34 @@ pub struct Bench {
     pub log: Vec<Event>,
     /// One for each drive: its path is lost from now on.
     pub cut: Vec<Arc<AtomicBool>>,
+    /// Done once, when a drive has been asked so often from now on whether it is ready.
+    pub meanwhile: Arc<Mutex<Option<(u32, Meanwhile)>>>,
     _directory: TempDir,
 }
 
-/// A path that can be cut.
+/// What somebody else does; whether it could be done.
+pub type Meanwhile = Box<dyn FnMut() -> bool + Send>;
+
+/// A path that can be cut, and beside which others do something.
 struct Cable<T> {
     inner: T,
     is_cut: Arc<AtomicBool>,
+    meanwhile: Arc<Mutex<Option<(u32, Meanwhile)>>>,
+}
+
+impl<T> Cable<T> {
+    fn let_others_act(&self) {
+        let mut meanwhile = self.meanwhile.lock().unwrap();
+        match &mut *meanwhile {
+            Some((0, act)) => {
+                if act() {
+                    *meanwhile = None;
+                }
+            }
+            Some((after, _)) => *after -= 1,
+            None => {}
+        }
+    }
 }
 
 impl<T: Transport> Transport for Cable<T> {
@@ -48,6 +69,9 @@ impl<T: Transport> Transport for Cable<T> {
                 device: self.inner.name().to_owned(),
                 what: "the cable is out".to_owned(),
             });
+        }
+        if cdb.opcode() == 0x00 {
+            self.let_others_act();
         }
         self.inner.execute(cdb, data, timeout)
     }
@@ -76,12 +100,18 @@ impl Bench {
         let clock = Clock::virtual_time();
         let library = Library::create(&directory.path().join("library"), spec, clock).unwrap();
         let mut cut = Vec::new();
+        let meanwhile = Arc::new(Mutex::new(None));
         let mut drives = Vec::new();
         for number in 0..spec.drives.len() {
             let is_cut = Arc::new(AtomicBool::new(false));
             cut.push(Arc::clone(&is_cut));
             let inner = library.transport_to_drive(number).unwrap();
-            drives.push(TapeDrive::open(Box::new(Cable { inner, is_cut })).unwrap());
+            let cable = Cable {
+                inner,
+                is_cut,
+                meanwhile: Arc::clone(&meanwhile),
+            };
+            drives.push(TapeDrive::open(Box::new(cable)).unwrap());
         }
         let robot = library.transport_to_changer().unwrap();
         let robots = vec![Changer::open(Box::new(robot)).unwrap()];
@@ -93,6 +123,7 @@ impl Bench {
             said,
             log: Vec::new(),
             cut,
+            meanwhile,
             _directory: directory,
         }
     }
