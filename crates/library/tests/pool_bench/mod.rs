@@ -41,14 +41,13 @@ struct Cable<T> {
 impl<T> Cable<T> {
     fn let_others_act(&self) {
         let mut meanwhile = self.meanwhile.lock().unwrap();
-        match &mut *meanwhile {
-            Some((0, act)) => {
-                if act() {
-                    *meanwhile = None;
-                }
-            }
-            Some((after, _)) => *after -= 1,
-            None => {}
+        let Some((after, act)) = &mut *meanwhile else {
+            return;
+        };
+        if *after > 0 {
+            *after -= 1;
+        } else if act() {
+            *meanwhile = None;
         }
     }
 }
