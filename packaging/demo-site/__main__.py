@@ -49,7 +49,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sqlite", action="store_true", help="keep the catalogue in SQLite in any case")
     parser.add_argument("--one-network", action="store_true", help="make no namespaces: stop a mover, and cut nothing")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--limit", type=int, default=300, help="seconds after which it is given up")
+    parser.add_argument("--limit", type=int, default=300, help="seconds after which users give up")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the logs of all processes here")
     return parser.parse_args()
 
@@ -181,7 +181,7 @@ def demonstrate(site: Site, server: database.Database | None, args: argparse.Nam
     for thread in [*users, troubles]:
         thread.start()
     for thread in [*users, troubles]:
-        thread.join(max(0.0, args.limit - (time.monotonic() - began)))
+        thread.join(max(0.0, args.limit - (time.monotonic() - troubles.began)))
     served_s = time.monotonic() - troubles.began
     ended = stop_movers(site)
     # The service looks at the event log now and then.

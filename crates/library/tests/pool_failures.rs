@@ -203,3 +203,19 @@ fn a_cartridge_that_another_host_takes_out_while_it_is_loaded_is_no_fault_of_the
         assert_eq!(bench.mount("TW0001").unwrap(), 0);
     }
 }
+
+#[test]
+fn a_cartridge_that_another_host_has_put_into_a_drive_meanwhile_is_elsewhere() {
+    let mut bench = Bench::new(&spec(2, 3));
+    let theirs = bench.library.transport_to_changer().unwrap();
+    let mut theirs = Changer::open(Box::new(theirs)).unwrap();
+    theirs.wait_until_ready(Duration::from_secs(1)).unwrap();
+    let drive = bench.library.elements().address(Element::Drive(1));
+    theirs.move_medium(home(2), drive).unwrap();
+    let error = bench.mount("TW0002").unwrap_err();
+    assert!(
+        matches!(&error, PoolError::Elsewhere { volume, .. } if volume == "TW0002"),
+        "{error}"
+    );
+    assert_eq!(bench.mount("TW0001").unwrap(), 0);
+}

@@ -247,8 +247,8 @@ impl Library {
     /// the cartridge is; where it still is where it was, it is sent once more.
     ///
     /// # Errors
-    /// [`PoolError::Missing`] when the cartridge is nowhere, [`PoolError::Robot`] when it is elsewhere
-    /// than it should be, and the log's.
+    /// [`PoolError::Missing`] when the cartridge is nowhere, [`PoolError::Elsewhere`] when somebody else has put it into a
+    /// drive meanwhile, [`PoolError::Robot`] when it is elsewhere than it should be, and the log's.
     pub fn carry(
         &mut self,
         label: &str,
@@ -296,6 +296,13 @@ impl Library {
                 Some(at) if at == from && !is_last && may_pass(&error) => {
                     say(&format!("{way}: {error}; once more"));
                     is_last = true;
+                }
+                // Somebody else was quicker.
+                Some(at) if at != from && self.kind(at) == Some(ElementKind::Drive) => {
+                    return Err(PoolError::Elsewhere {
+                        volume: label.to_owned(),
+                        place: self.words(at),
+                    });
                 }
                 Some(at) => return Err(self.stranded(label, &way, at, from, error, &mut say)),
             }
