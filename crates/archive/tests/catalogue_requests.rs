@@ -7,7 +7,7 @@ use catalogue_help::{foreign, recorded, store};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
     Answer, Begun, BegunMount, CacheKey, Catalogue, CatalogueError, Cause, Failure, FileId,
-    NewRecall, Newest, RequestId, RequestState, Terms, VolumeWait,
+    NewRecall, Newest, RecallQueue, RequestId, RequestState, Terms, VolumeWait,
 };
 use tapewise_sim::mounts::Owner;
 
@@ -16,6 +16,7 @@ on_each_database!(
     what_drives_have_begun_is_known_by_mount_and_by_directory,
     the_newest_request_tells_whether_a_volume_is_wanted_for_more,
     recalls_wait_by_volume_and_those_that_need_none_stand_apart,
+    some_of_the_queue_is_as_it_is_in_the_whole,
     of_a_long_list_all_recalls_are_entered_in_its_order_or_none,
 );
 
@@ -228,6 +229,39 @@ fn recalls_wait_by_volume_and_those_that_need_none_stand_apart(catalogue: Arc<dy
         waits,
         [wait("A00001L8", 2, 1_400), wait("B00001L8", 1, 700)]
     );
+}
+
+fn some_of_the_queue_is_as_it_is_in_the_whole(catalogue: Arc<dyn Catalogue>) {
+    let files = [recorded("a", 50, 700), recorded("b", 60, 700)];
+    catalogue
+        .add_recorded(&foreign("A00001L8"), &files, 5)
+        .expect("added");
+    let [a, b] = ["a", "b"].map(|path| {
+        let file = catalogue.live_file(path.as_bytes()).expect("an answer");
+        recall(file.expect("it"))
+    });
+    let first = catalogue.submit(&[a.clone(), b.clone()], 8).expect("asked");
+    let whole = catalogue.recall_queue().expect("a queue");
+    assert_eq!(whole.newest, first[1]);
+    let requests = |queue: &RecallQueue| -> Vec<RequestId> {
+        let volumes = queue.volumes.iter();
+        let waiting = volumes.flat_map(|volume| &volume.waiting);
+        waiting.map(|one| one.request).collect()
+    };
+    let second = catalogue.submit(&[b, a], 9).expect("asked");
+    let newer = catalogue.recalls_after(whole.newest).expect("a queue");
+    assert_eq!(
+        (requests(&newer), newer.newest),
+        (second.clone(), second[1])
+    );
+    assert_eq!(newer.volumes[0].volume, whole.volumes[0].volume);
+    catalogue.start(&[first[0]], 10).expect("begun");
+    let asked = [second[1], first[1], first[0]];
+    let some = catalogue.recalls_among(&asked).expect("a queue");
+    assert_eq!(requests(&some), [first[1], second[1]]);
+    assert_eq!(some.volumes[0].waiting[0], whole.volumes[0].waiting[1]);
+    let none = catalogue.recalls_after(newer.newest).expect("a queue");
+    assert_eq!((requests(&none), none.newest), (Vec::new(), second[1]));
 }
 
 fn of_a_long_list_all_recalls_are_entered_in_its_order_or_none(catalogue: Arc<dyn Catalogue>) {

@@ -17,7 +17,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 use tapewise_archive::catalogue::{
-    Catalogue, FileId, MostOpen, NewRecall, NewStage, Pattern, Place, Submitted, Terms, WantedFile,
+    Catalogue, FileId, MostOpen, NewRecall, NewStage, Pattern, Place, RecallQueue, RequestId,
+    Submitted, Terms, WantedFile,
 };
 
 /// Recalls that are begun after a claim.
@@ -197,7 +198,26 @@ fn main() {
     let waiting = queue.volumes.iter().map(|volume| volume.waiting.len());
     let what = format!("read the queue of {} recalls", waiting.sum::<usize>());
     line(&what, &format!("{:.2} s", took.as_secs_f64()));
+    again(&*catalogue, &queue);
     stages(&*catalogue, files);
+}
+
+/// What a mover reads of a queue that it keeps, before each choice.
+fn again(catalogue: &dyn Catalogue, queue: &RecallQueue) {
+    let ms = |took: Duration| format!("{:.1} ms", took.as_secs_f64() * 1e3);
+    let (newer, took) = timed(|| catalogue.recalls_after(queue.newest).expect("a queue"));
+    assert!(newer.volumes.is_empty());
+    line("what has come since", &ms(took));
+    let waiting = queue
+        .volumes
+        .first()
+        .map_or(&[][..], |volume| &volume.waiting);
+    let chosen: Vec<RequestId> = waiting.iter().take(BEGUN).map(|one| one.request).collect();
+    let (_, took) = timed(|| catalogue.recalls_among(&chosen).expect("a queue"));
+    let what = format!("look {} of them up again", chosen.len());
+    line(&what, &ms(took));
+    let (_, took) = timed(|| queue.volumes.clone());
+    line("copy all of it for a choice", &ms(took));
 }
 
 fn engine(place: &Place) -> &'static str {

@@ -1,7 +1,7 @@
 //! The numbers by which a catalogue knows what it knows.
 
 /// A file in the catalogue; its number is never given to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Default, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub i64);
 
 /// A volume in the catalogue.
@@ -9,7 +9,7 @@ pub struct FileId(pub i64);
 pub struct VolumeId(pub i64);
 
 /// A request in the journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId(pub i64);
 
 /// A write that was begun; its number is never given to another.

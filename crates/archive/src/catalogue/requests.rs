@@ -230,6 +230,8 @@ pub struct RecallQueue {
     pub at_hand: Vec<(RequestId, FileId)>,
     /// Those that cannot be served: no copy of their file is whole, or only on broken volumes.
     pub stranded: Vec<(RequestId, FileId)>,
+    /// The newest request of all when this was read.
+    pub newest: RequestId,
 }
 
 /// What is known of requests.
@@ -288,6 +290,12 @@ pub trait Requests: Send + Sync {
 
     /// The queued recalls that are not held back, by what they wait for.
     fn recall_queue(&self) -> Result<RecallQueue>;
+
+    /// As [`Requests::recall_queue`], of those that were asked for after this request.
+    fn recalls_after(&self, request: RequestId) -> Result<RecallQueue>;
+
+    /// As [`Requests::recall_queue`], of these requests.
+    fn recalls_among(&self, requests: &[RequestId]) -> Result<RecallQueue>;
 
     /// The recalls that somebody has begun with, by the volumes that have copies of their files.
     fn started_recalls(&self) -> Result<RecallQueue>;

@@ -6,6 +6,7 @@
 
 mod at_hand;
 mod home;
+mod kept;
 mod meanwhile;
 mod seen;
 mod work;
@@ -21,6 +22,7 @@ use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{CopyState, RequestId, RequestState, VolumeQueue, Waiting};
 use crate::record::Segment;
+use kept::Kept;
 use seen::Seen;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
@@ -48,6 +50,8 @@ pub(super) struct Recalling<'a> {
     reads: u32,
     /// Labels of the volumes within reach, where others may reach those that are not.
     within_reach: Option<HashSet<String>>,
+    /// What waits.
+    kept: Kept<'a>,
     /// Held by whoever delivers what needs no tape.
     hands: Mutex<()>,
     /// When the recall began.
@@ -158,6 +162,7 @@ impl Mover<'_> {
             within_reach: self
                 .lessee
                 .map(|_| places.map(|(label, _)| label).collect()),
+            kept: Kept::new(self.catalogue, self.now_ns),
             hands: Mutex::default(),
             began_ns: (self.now_ns)(),
             ends,
@@ -205,7 +210,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Recalling<'_> {
     /// What waits for volumes, and has room where it is to go.
     fn volumes(&self) -> Result<Vec<VolumeQueue>, MoveError> {
-        let mut volumes = self.with.catalogue.recall_queue()?.volumes;
+        let mut volumes = self.kept.volumes()?;
         if let Some(within_reach) = &self.within_reach {
             volumes.retain(|queue| within_reach.contains(&queue.label));
         }
@@ -266,20 +271,29 @@ impl Recalling<'_> {
             let own = state.claimed.values().map(Claimed::mount);
             let busy = Busy::of(&self.with, self.drives, &own.collect::<Vec<_>>())?;
             let Some(next) = self.choose(volumes, &here, &busy) else {
+                // The last drive at work does not end by what is kept.
+                if state.claimed.is_empty() && self.kept.forget_old() {
+                    continue;
+                }
                 return Ok(None);
             };
+            if !self.kept.still_waits(&next.queue)? {
+                continue;
+            }
             let label = next.queue.label.clone();
             let (catalogue, started_ns) = (self.with.catalogue, self.with.now());
+            let chosen = requests(&next.queue.waiting);
             let started = match self.with.lessee {
                 // Begun with when the drive has its lease.
                 Some(_) => Ok(()),
-                None => catalogue.start(&requests(&next.queue.waiting), started_ns),
+                None => catalogue.start(&chosen, started_ns),
             };
             match started {
                 // Somebody withdrew one of them since we looked: look again.
-                Err(error) if error.is_withdrawn() => {}
+                Err(error) if error.is_withdrawn() => self.kept.forget(),
                 started => {
                     started?;
+                    self.kept.remove(&chosen);
                     let claimed = Claimed {
                         queue: next.queue,
                         owner: next.owner,
@@ -324,6 +338,7 @@ impl Recalling<'_> {
 
     /// A volume that still waits after all drives have ended.
     fn left(&self) -> Result<Option<String>, MoveError> {
+        self.kept.forget();
         let volumes = self.available(&lock(&self.state).unavailable)?;
         let idle = Busy {
             drives: self.drives,
@@ -394,6 +409,7 @@ impl Recalling<'_> {
         for &want in &read.outcome.left {
             with.requeue(lock(&asked)[want])?;
         }
+        self.kept.look_again(&lock(&asked))?;
         done.learned += read.outcome.learned as u64;
         let map_source = read.map_source.to_string();
         done.positions.push((queue.label.clone(), map_source));
@@ -428,7 +444,8 @@ impl Recalling<'_> {
             (None, Some(_)) => return Ok(()),
             (None, None) => self.with,
         };
-        for request in requests(&queue.waiting) {
+        let requests = requests(&queue.waiting);
+        for &request in &requests {
             // What was put back before its end waits already.
             if with.catalogue.request(request)?.state == RequestState::Started {
                 match with.requeue(request) {
@@ -438,6 +455,7 @@ impl Recalling<'_> {
                 }
             }
         }
+        self.kept.look_again(&requests)?;
         Ok(())
     }
 

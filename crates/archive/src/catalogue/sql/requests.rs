@@ -252,15 +252,42 @@ fn known(transaction: &Transaction<'_>, requests: &[Request]) -> Result<HashMap<
     Ok(known)
 }
 
-/// Recalls of a state, by what they wait for.
-fn recalls(transaction: &Transaction<'_>, state: RequestState) -> Result<RecallQueue> {
-    let sql = format!(
+/// Recalls of a state that are not held back.
+fn of_state() -> String {
+    format!(
         "{REQUEST} WHERE done_ns IS NULL AND state = ?1 AND kind = 'recall' \
-        AND (state = 'started' OR id NOT IN {HELD}) ORDER BY created_ns, id"
+        AND (state = 'started' OR id NOT IN {HELD})"
+    )
+}
+
+/// The newest request. What comes while more is read is not yet among what is read.
+fn newest(transaction: &Transaction<'_>) -> Result<RequestId> {
+    let sql = "SELECT coalesce(max(id), 0) FROM request";
+    let newest = one(transaction, sql, params![], |row| row.get(0))?;
+    Ok(newest.unwrap_or(RequestId(0)))
+}
+
+/// Recalls of a state that were asked for after a request, by what they wait for.
+fn recalls_after(
+    transaction: &Transaction<'_>,
+    state: RequestState,
+    after: RequestId,
+) -> Result<RecallQueue> {
+    let newest = newest(transaction)?;
+    let sql = format!(
+        "{} AND id > ?2 AND id <= ?3 ORDER BY created_ns, id",
+        of_state()
     );
+    let requests = all(transaction, &sql, params![state, after, newest], request_of)?;
+    let queue = sorted(transaction, &requests)?;
+    Ok(RecallQueue { newest, ..queue })
+}
+
+/// Recalls by what they wait for.
+fn sorted(transaction: &Transaction<'_>, requests: &[Request]) -> Result<RecallQueue> {
     let mut queue = RecallQueue::default();
     let mut volumes: BTreeMap<(String, VolumeId), Vec<Waiting>> = BTreeMap::new();
-    for some in all(transaction, &sql, [state], request_of)?.chunks(PORTION) {
+    for some in requests.chunks(PORTION) {
         let known = known(transaction, some)?;
         for request in some {
             let one = (request.id, request.file);
@@ -438,10 +465,7 @@ impl<D: Database> Requests for D {
             JOIN segment ON segment.copy = copy.id AND segment.volume = ?3 \
             WHERE request.id > ?1 AND request.id <= ?2 AND request.state = 'queued' AND request.kind = 'recall' LIMIT 1";
         self.read(|transaction| {
-            let last = "SELECT max(id) FROM request";
-            let last: Option<Option<RequestId>> =
-                one(transaction, last, params![], |row| row.get(0))?;
-            let request = last.flatten().unwrap_or(after);
+            let request = newest(transaction)?.max(after);
             let is_wanted = request > after
                 && one(
                     transaction,
@@ -502,11 +526,31 @@ impl<D: Database> Requests for D {
     }
 
     fn recall_queue(&self) -> Result<RecallQueue> {
-        self.read(|transaction| recalls(transaction, RequestState::Queued))
+        self.recalls_after(RequestId(0))
+    }
+
+    fn recalls_after(&self, request: RequestId) -> Result<RecallQueue> {
+        self.read(|transaction| recalls_after(transaction, RequestState::Queued, request))
+    }
+
+    fn recalls_among(&self, requests: &[RequestId]) -> Result<RecallQueue> {
+        let sql = format!("{} AND id IN ({{many}})", of_state());
+        self.read(|transaction| {
+            let state = [Value::Text(RequestState::Queued.name())];
+            let mut found: Vec<Request> = Vec::new();
+            many(transaction, &sql, &state, requests, |row| {
+                found.push(request_of(row)?);
+                Ok(())
+            })?;
+            found.sort_by_key(|request| (request.created_ns, request.id));
+            let newest = newest(transaction)?;
+            let queue = sorted(transaction, &found)?;
+            Ok(RecallQueue { newest, ..queue })
+        })
     }
 
     fn started_recalls(&self) -> Result<RecallQueue> {
-        self.read(|transaction| recalls(transaction, RequestState::Started))
+        self.read(|transaction| recalls_after(transaction, RequestState::Started, RequestId(0)))
     }
 
     fn begun(&self) -> Result<Begun> {

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 impl Recalling<'_> {
     /// Delivers what is at hand, and answers what cannot be served.
     pub(super) fn deliver_at_hand(&self, done: &mut Recalled) -> Result<(), MoveError> {
-        let queue = self.with.catalogue.recall_queue()?;
+        let queue = self.kept.take_at_hand()?;
         let Some(lessee) = self.with.lessee else {
             return self.hand_over(self.with, &queue, done);
         };

@@ -155,13 +155,17 @@ impl Meanwhile<'_> {
     fn begin(&self, state: &mut State, joining: &mut Vec<Waiting>) -> Result<(), MoveError> {
         let Recalling { with, .. } = self.recalling;
         let asked = requests(joining);
+        self.recalling.kept.remove(&asked);
         match (&self.claimed.leased, with.lessee) {
             (Some(leased), Some(lessee)) => {
                 let ours = lessee.take(leased, &asked)?;
                 joining.retain(|one| ours.contains(&one.request));
             }
             _ => match with.catalogue.start(&asked, self.claimed.started_ns) {
-                Err(error) if error.is_withdrawn() => joining.clear(),
+                Err(error) if error.is_withdrawn() => {
+                    self.recalling.kept.look_again(&asked)?;
+                    joining.clear();
+                }
                 started => started?,
             },
         }
