@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// For how many times as long as it took to be read a queue is kept, and for how long at most. Until then what other movers
 /// put back is not seen.
 const TIMES: i64 = 10;
-const LONGEST_NS: i64 = 60_000_000_000;
+const LONGEST_NS: i64 = 600_000_000_000;
 
 /// The queue of recalls, for all drives of a mover.
 pub(super) struct Kept<'a> {
