@@ -220,6 +220,13 @@ pub struct VolumeQueue {
     pub waiting: Vec<Waiting>,
 }
 
+impl VolumeQueue {
+    /// The recalls' numbers, in this order.
+    pub fn requests(&self) -> Vec<RequestId> {
+        self.waiting.iter().map(|one| one.request).collect()
+    }
+}
+
 /// The queued recalls, by what they wait for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecallQueue {

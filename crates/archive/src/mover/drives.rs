@@ -282,7 +282,7 @@ impl Recalling<'_> {
             }
             let label = next.queue.label.clone();
             let (catalogue, started_ns) = (self.with.catalogue, self.with.now());
-            let chosen = requests(&next.queue.waiting);
+            let chosen = next.queue.requests();
             let started = match self.with.lessee {
                 // Begun with when the drive has its lease.
                 Some(_) => Ok(()),
@@ -444,7 +444,7 @@ impl Recalling<'_> {
             (None, Some(_)) => return Ok(()),
             (None, None) => self.with,
         };
-        let requests = requests(&queue.waiting);
+        let requests = queue.requests();
         for &request in &requests {
             // What was put back before its end waits already.
             if with.catalogue.request(request)?.state == RequestState::Started {

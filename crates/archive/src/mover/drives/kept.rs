@@ -4,7 +4,6 @@
 //! some times as long as it took to be read: a short queue is read nearly each time. What a drive is to read is looked
 //! up again before it is claimed ([`Kept::still_waits`]).
 
-use super::requests;
 use crate::catalogue::{RecallQueue, RequestId, Requests, Result, VolumeQueue, Waiting};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -60,7 +59,7 @@ impl<'a> Kept<'a> {
         let Some(reading) = kept.as_mut().filter(|reading| reading.is_old) else {
             return Ok(true);
         };
-        let asked = requests(&chosen.waiting);
+        let asked = chosen.requests();
         let now = self.catalogue.recalls_among(&asked)?;
         let mut waits: HashMap<RequestId, Vec<&Waiting>> = HashMap::new();
         let of_volume = now.volumes.iter().find(|one| one.volume == chosen.volume);
@@ -230,10 +229,7 @@ mod tests {
 
     fn waiting(kept: &Kept<'_>) -> Vec<RequestId> {
         let volumes = kept.volumes().expect("a queue");
-        volumes
-            .iter()
-            .flat_map(|one| requests(&one.waiting))
-            .collect()
+        volumes.iter().flat_map(VolumeQueue::requests).collect()
     }
 
     #[test]
