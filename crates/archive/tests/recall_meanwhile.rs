@@ -7,13 +7,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::{Duration, Instant};
 use tapewise_archive::catalogue::{
-    Catalogue, Files, Holder, NewRecall, RequestId, RequestState, Requests, SqliteCatalogue,
+    Catalogue, Files, Holder, NewRecall, RequestId, RequestState, Requests, SqliteCatalogue, Terms,
     VolumeId,
 };
 use tapewise_archive::mover::{Lessee, Mover, Recalled, random_uuid};
 use tapewise_emulator::Faults;
 use tapewise_formats::event::{Action, Event};
+use tapewise_library::pool::Pace;
 use tapewise_run::Log;
 use tapewise_sim::mounts::MountPolicy;
 
@@ -37,10 +39,17 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     fn ask(&self, path: &str) -> RequestId {
+        self.ask_as(&terms().user, path)
+    }
+
+    fn ask_as(&self, user: &str, path: &str) -> RequestId {
         let file = self.catalogue.live_file(path.as_bytes());
         let recall = NewRecall {
             file: file.expect("a catalogue").expect("a file"),
-            terms: terms(),
+            terms: Terms {
+                user: user.to_owned(),
+                ..terms()
+            },
             destination: Some(self.to.as_os_str().as_encoded_bytes().to_vec()),
         };
         let now_ns = self.now_ns.load(Ordering::Relaxed);
@@ -80,7 +89,11 @@ impl Log for FirstRead<'_> {
 
 impl Bench {
     fn new() -> Bench {
-        let mut site = Site::new(1, 4, Faults::none());
+        Bench::of(1)
+    }
+
+    fn of(drives: u16) -> Bench {
+        let mut site = Site::new(drives, 4, Faults::none());
         site.settings.volume_bytes = Some(200_000);
         let files = site.store(80, 1, 5);
         site.mover(|mover| mover.migrate(i64::MAX))
@@ -96,7 +109,7 @@ impl Bench {
         }
         let mut paths = paths.into_values();
         let paths = [(); 2].map(|()| paths.next().expect("a volume"));
-        site.pool.dismount(0, &mut site.events).expect("dismounted");
+        assert!(site.pool.dismount_all(&mut site.events).is_empty());
         Bench {
             to: site.destination("back"),
             site,
@@ -220,4 +233,81 @@ fn a_mount_ends_early_for_what_is_overdue_elsewhere_and_what_it_left_is_read_aft
         requests.push(overdue);
         bench.assert_delivered(&requests);
     }
+}
+
+/// Waits, when the drive reads for one request, until another one is begun with.
+struct Together<'a> {
+    catalogue: &'a SqliteCatalogue,
+    reads_for: RequestId,
+    then: Option<Box<dyn FnOnce() -> RequestId + Send + 'a>>,
+    other: Option<RequestId>,
+    is_begun: Option<bool>,
+}
+
+impl Log for Together<'_> {
+    fn event(&mut self, event: &Event) -> std::io::Result<()> {
+        let reads = (event.action == Action::Read).then(|| request_of(event));
+        let reads = reads.flatten();
+        if reads == Some(self.reads_for)
+            && let Some(then) = self.then.take()
+        {
+            self.other = Some(then());
+        } else if reads.is_some_and(|one| one != self.reads_for && Some(one) != self.other)
+            && let (Some(other), None) = (self.other, self.is_begun)
+        {
+            let until = Instant::now() + Duration::from_secs(30);
+            let queued = || {
+                let request = self.catalogue.request(other).expect("a request");
+                request.state == RequestState::Queued
+            };
+            while queued() && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            self.is_begun = Some(!queued());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_drive_that_goes_on_for_somebody_else_does_not_work_for_its_first_user_any_more() {
+    let mut bench = Bench::of(2);
+    bench.site.settings.mounts.drives_per_user = Some(1);
+    bench.site.at_pace(Pace::Threads);
+    let [a, b] = bench.paths.clone();
+    let catalogue = Arc::clone(&bench.site.catalogue);
+    let asking = Asking {
+        catalogue: catalogue.as_ref(),
+        to: &bench.to,
+        now_ns: &bench.now_ns,
+    };
+    let first = asking.ask_as("ada", &a[0]);
+    let mut log = Together {
+        catalogue: catalogue.as_ref(),
+        reads_for: first,
+        // What others want of the cartridge joins the mount. The other cartridge waits, as one drive works for ada.
+        then: Some(Box::new(|| {
+            asking.pass(1);
+            for path in &a[1..4] {
+                asking.ask_as("bob", path);
+            }
+            asking.ask_as("ada", &b[0])
+        })),
+        other: None,
+        is_begun: None,
+    };
+    let mut mover = Mover {
+        catalogue: bench.site.catalogue.as_ref(),
+        cache: &bench.site.cache,
+        pool: &mut bench.site.pool,
+        settings: &bench.site.settings,
+        log: &mut log,
+        lessee: None,
+        stop: &AtomicBool::new(false),
+        now_ns: &|| bench.now_ns.load(Ordering::Relaxed),
+        new_uuid: &random_uuid,
+    };
+    let done = mover.recall().expect("recalled");
+    assert_eq!((done.delivered, done.joined), (5, 3));
+    assert_eq!(log.is_begun, Some(true));
 }

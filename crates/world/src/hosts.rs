@@ -142,6 +142,11 @@ pub fn live_together(
             lived.and_then(|()| look_at_the_end(&site, &mut users.oracle))
         }
     };
+    debug_assert_eq!(
+        Arc::strong_count(&site),
+        1,
+        "a host keeps the site for ever"
+    );
     match (forbidden, result) {
         (Some(why), _) | (None, Err(why)) => (counts, broken(why)),
         (None, Ok(())) => (counts, Ok(())),
@@ -183,6 +188,9 @@ fn all_at_once(
         users.join()
     });
     lock(&wire.hosts).clear();
+    hosts.iter().for_each(|host| host.ends());
+    // Who was the last to stop may have sent something.
+    site.is_over_now();
     lived.unwrap_or_else(|_| (None, Err("users ended in a panic".to_owned())))
 }
 

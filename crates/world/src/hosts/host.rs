@@ -162,6 +162,11 @@ impl Host {
         self.set_due();
     }
 
+    /// Its life is over. What renews its leases knows it, and each would keep the other for ever, and the site with them.
+    pub fn ends(&self) {
+        self.state().lessee = None;
+    }
+
     /// When the command arrives that its process was about to send when it died, if it does.
     pub fn take_late(&self) -> Option<Micros> {
         self.state().late.take()

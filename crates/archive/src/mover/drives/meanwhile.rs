@@ -7,9 +7,10 @@
 use super::{Busy, Claimed, Floor, OwnMount, Recalling, State, lock, requests};
 use crate::catalogue::{RequestId, VolumeQueue, Waiting};
 use crate::mover::MoveError;
+use crate::mover::choice::Next;
 use crate::mover::recall::Between;
 use std::collections::HashSet;
-use tapewise_sim::mounts::MountPolicy;
+use tapewise_sim::mounts::{MountPolicy, Owner};
 
 /// How often a drive looks for something that must not wait.
 const LOOK_NS: i64 = 60_000_000_000;
@@ -76,10 +77,13 @@ impl Between for Meanwhile<'_> {
             return Ok(Vec::new());
         }
         let mut state = lock(&self.recalling.state);
-        let mut joining = self.goes_on_with(&state, rest())?;
+        let Some(next) = self.goes_on_with(&state, rest())? else {
+            return Ok(Vec::new());
+        };
+        let mut joining = next.queue.waiting;
         joining.truncate(room);
         if !joining.is_empty() {
-            self.begin(&mut state, &mut joining)?;
+            self.begin(&mut state, &mut joining, next.owner)?;
             self.taken += joining.len();
         }
         Ok(joining)
@@ -114,17 +118,18 @@ impl Meanwhile<'_> {
     fn busy(&self, state: &State) -> Result<Busy, MoveError> {
         let own: Vec<OwnMount<'_>> = state.claimed.values().map(Claimed::mount).collect();
         let mut busy = Busy::of(&self.recalling.with, self.recalling.drives, &own)?;
-        let mut at_work = busy.at_work.iter();
-        let own = at_work.position(|owner| *owner == self.claimed.owner);
+        let claimed = state.claimed.get(&self.claimed.queue.label);
+        let own = claimed.map_or(&self.claimed.owner, |claimed| &claimed.owner);
+        let own = busy.at_work.iter().position(|owner| owner == own);
         own.map(|own| busy.at_work.remove(own));
         Ok(busy)
     }
 
-    /// What has come for the cartridge, where the drive would go on with it if it were free now.
-    fn goes_on_with(&self, state: &State, rest: Vec<Waiting>) -> Result<Vec<Waiting>, MoveError> {
+    /// What has come for the cartridge, and for whom, where the drive would go on with it if it were free now.
+    fn goes_on_with(&self, state: &State, rest: Vec<Waiting>) -> Result<Option<Next>, MoveError> {
         let label = &self.claimed.queue.label;
         if state.ended.is_some() {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let mut volumes = self.recalling.open_to(state)?;
         volumes.retain(|queue| queue.label == *label || !state.claimed.contains_key(&queue.label));
@@ -137,22 +142,27 @@ impl Meanwhile<'_> {
         let is_begun: HashSet<RequestId> = rest.iter().map(|one| one.request).collect();
         let own = volumes.iter_mut().find(|queue| queue.label == *label);
         let Some(own) = own else {
-            return Ok(Vec::new());
+            return Ok(None);
         };
         own.waiting.extend(rest);
         let here = HashSet::from([label.clone()]);
         let next = self.recalling.choose(volumes, &here, &busy);
-        let Some(mut next) = next.filter(|next| next.queue.label == *label) else {
-            return Ok(Vec::new());
-        };
-        next.queue
-            .waiting
-            .retain(|one| !is_begun.contains(&one.request));
-        Ok(next.queue.waiting)
+        let mut next = next.filter(|next| next.queue.label == *label);
+        if let Some(next) = &mut next {
+            let waiting = &mut next.queue.waiting;
+            waiting.retain(|one| !is_begun.contains(&one.request));
+        }
+        Ok(next)
     }
 
-    /// Begins with what joins, as far as nobody else does or has cancelled it.
-    fn begin(&self, state: &mut State, joining: &mut Vec<Waiting>) -> Result<(), MoveError> {
+    /// Begins with what joins, as far as nobody else does or has cancelled it. From then on the drive works for whoever
+    /// goes first now: else its first owner would be at a limit while it reads for others.
+    fn begin(
+        &self,
+        state: &mut State,
+        joining: &mut Vec<Waiting>,
+        owner: Owner,
+    ) -> Result<(), MoveError> {
         let Recalling { with, .. } = self.recalling;
         let asked = requests(joining);
         self.recalling.kept.remove(&asked);
@@ -169,8 +179,11 @@ impl Meanwhile<'_> {
                 started => started?,
             },
         }
-        if let Some(claimed) = state.claimed.get_mut(&self.claimed.queue.label) {
+        if let Some(claimed) = state.claimed.get_mut(&self.claimed.queue.label)
+            && !joining.is_empty()
+        {
             claimed.queue.waiting.extend_from_slice(joining);
+            claimed.owner = owner;
         }
         Ok(())
     }
