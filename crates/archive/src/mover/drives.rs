@@ -271,7 +271,7 @@ impl Recalling<'_> {
             let own = state.claimed.values().map(Claimed::mount);
             let busy = Busy::of(&self.with, self.drives, &own.collect::<Vec<_>>())?;
             let Some(next) = self.choose(volumes, &here, &busy) else {
-                // The last drive at work does not end by what is kept.
+                // Nor is it left to what is kept whether the last drive ends.
                 if state.claimed.is_empty() && self.kept.forget_old() {
                     continue;
                 }

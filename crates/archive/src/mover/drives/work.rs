@@ -15,8 +15,15 @@ impl Work for Recalling<'_> {
         let Ok(_hands) = self.hands.try_lock() else {
             return;
         };
-        if lock(&self.state).ended.is_some() {
-            return;
+        {
+            let state = lock(&self.state);
+            if state.ended.is_some() {
+                return;
+            }
+            // The last drive does not end by what is kept.
+            if state.claimed.is_empty() {
+                self.kept.forget_old();
+            }
         }
         let mut done = Recalled::default();
         let delivered = self.deliver_at_hand(&mut done);
