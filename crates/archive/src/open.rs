@@ -22,6 +22,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 use tapewise_library::pool::{Pool, PoolError};
 use tapewise_run::Log;
 use tapewise_sim::mounts::{MountSettings, PolicyError};
@@ -31,6 +32,10 @@ const SETTINGS: &str = "archive.toml";
 
 /// The file of the catalogue.
 const CATALOGUE: &str = "catalogue.db";
+
+/// How long a process that shares the cache is given to put it right, until it lets others in; and how often they look.
+const LONGEST_OPENING: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Why an archive cannot be opened or made. Nothing was changed then.
 #[derive(Debug, thiserror::Error)]
@@ -287,21 +292,38 @@ impl Archive {
         self.cache_on(self.disk()?)
     }
 
-    /// Its cache, together with other movers. The first one puts right what killed processes left. `epoch` is that of a
-    /// lease under which no cache was opened before: files that come in are called by it, and a name that was used
-    /// twice would put one file in the place of another.
+    /// Its cache, together with other processes that share it. The first one puts right what killed processes left, and
+    /// the others wait for it, a little. `epoch` is one under which no cache was opened before, such as that of a lease:
+    /// files that come in are called by it, and a name that was used twice would put one file in the place of another.
     ///
     /// # Errors
-    /// As [`Archive::cache`]; [`OpenError::Busy`] where a process has it alone.
+    /// As [`Archive::cache`]; [`OpenError::Busy`] where a process goes on having it alone.
     pub fn shared_cache(&self, epoch: u64) -> Result<(Cache, Recovered), OpenError> {
-        // Names of files in the cache are numbers: each lease has four billion of its own.
+        // Names of files in the cache are numbers: each epoch has four billion of its own.
         let first_key = epoch << 32;
+        let until = Instant::now() + LONGEST_OPENING;
+        loop {
+            match self.share_cache(first_key) {
+                Err(OpenError::Busy(_)) if Instant::now() < until => std::thread::sleep(LOOK),
+                shared => return shared,
+            }
+        }
+    }
+
+    fn share_cache(&self, first_key: u64) -> Result<(Cache, Recovered), OpenError> {
         let records = || Arc::clone(&self.catalogue) as Arc<dyn CacheRecords>;
         match hold(&self.cache_directory(), Directory::open) {
             Ok(directory) => {
                 let (cache, found) = Cache::open(Box::new(directory), records(), self.water())?;
-                cache.share(first_key)?;
-                Ok((cache, found))
+                match cache.share(first_key) {
+                    // Somebody else looked at that moment.
+                    Err(CacheError::Io { source, .. })
+                        if source.kind() == io::ErrorKind::ResourceBusy =>
+                    {
+                        Err(OpenError::Busy(source))
+                    }
+                    shared => Ok(shared.map(|()| (cache, found))?),
+                }
             }
             Err(OpenError::Busy(_)) => {
                 let disk = Box::new(hold(&self.cache_directory(), Directory::join)?);

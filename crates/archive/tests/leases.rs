@@ -128,8 +128,11 @@ fn a_drive_and_a_cartridge_have_one_holder_until_the_lease_ends(catalogue: Arc<d
     assert!(second.epoch > first.epoch);
     // The holder goes on to the next cartridge in the same drive, and its first lease is over.
     assert!(catalogue.give_back(&second).expect("an answer"));
+    // What works without a lease has an epoch that no lease has.
+    let [without, another] = [(); 2].map(|()| catalogue.new_epoch().expect("an epoch"));
+    assert!(second.epoch < without && without < another);
     let third = got(claim(catalogue, &ada, "D1", Some(two), 109));
-    assert!(third.epoch > second.epoch);
+    assert!(third.epoch > another);
     assert!(!catalogue.give_back(&first).expect("an answer"));
     assert_eq!(catalogue.leases().expect("leases"), from_ref(&third));
     // At its end to the nanosecond anybody may have both.

@@ -100,3 +100,22 @@ fn no_file_takes_the_place_of_another_whoever_opens_the_cache_and_how_often() {
         assert_eq!(read, contents);
     }
 }
+
+#[test]
+fn who_shares_the_cache_waits_until_it_has_been_put_right() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let place = directory.path().join("A");
+    let settings: ArchiveSettings = toml::from_str(SETTINGS).expect("settings");
+    let archive = Archive::create(&place, &settings).expect("an archive");
+    let other = Archive::open(&place).expect("an archive");
+    let [epoch, next] = [(); 2].map(|()| archive.catalogue.new_epoch().expect("an epoch"));
+    let (alone, _) = archive.cache().expect("a cache");
+    std::thread::scope(|scope| {
+        let joined = scope.spawn(|| other.shared_cache(next).map(|(cache, _)| cache));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        alone.share(epoch << 32).expect("shared");
+        let joined = joined.join().expect("the thread").expect("a cache");
+        let files = [put(&alone, "ours"), put(&joined, "theirs")];
+        assert_ne!(files[0], files[1]);
+    });
+}

@@ -120,7 +120,7 @@ impl Archive {
         })
     }
 
-    /// Its cache, beside other movers; `epoch` is that of a lease. Busy where a process works with it alone.
+    /// Its cache, beside others who share it: see [`Opened::shared_cache`].
     pub fn shared_cache(&self, epoch: u64) -> Result<Cache, CliError> {
         match self.0.shared_cache(epoch) {
             Err(error) => Err(hinted(error, self.directory())),

@@ -171,6 +171,10 @@ pub trait Leases: Send + Sync {
     /// it was lost before.
     fn give_back(&self, lease: &Lease) -> Result<bool>;
 
+    /// An epoch that no lease had or gets: what a process without one brings into the cache is called by it, see
+    /// [`Archive::shared_cache`](crate::open::Archive::shared_cache).
+    fn new_epoch(&self) -> Result<u64>;
+
     /// Gives no epoch up to this one any more: a drive has seen it, and the catalogue, which was restored from a copy, has
     /// not. Fails where the lease is lost, for then somebody may have been given a later one.
     fn skip_epochs(&self, lease: &Lease, up_to: u64) -> Result<()>;

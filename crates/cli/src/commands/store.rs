@@ -52,7 +52,8 @@ pub struct Store {
     /// Replace files of the archive that have the same path; the old ones stay on tape until a repack.
     #[arg(long)]
     replace: bool,
-    /// Stop when the files are in the cache; a later `store` without --later writes them to tape.
+    /// Stop when the files are in the cache, also beside movers and services that work: these write them to tape, or a
+    /// later `store` without --later does.
     #[arg(long)]
     later: bool,
     /// Compress files with zstd before they are written, at this level if you give one [default: as in
@@ -97,7 +98,7 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     let mut archive = Archive::open(&args.archive)?;
     archive.settings.zstd_level = args.precompress.or(archive.settings.zstd_level);
     archive.settings.group_by = args.group_by.unwrap_or(archive.settings.group_by);
-    let cache = archive.cache()?;
+    let cache = opened(&archive, args.later)?;
     let stop = stop_on_interrupt()?;
     let buckets = buckets::of_environment();
     let sources = found(args, &buckets)?;
@@ -163,6 +164,17 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         ExitCode::from(Exit::Partial as u8)
     } else {
         ExitCode::SUCCESS
+    })
+}
+
+/// The cache; beside others who work with it where files only come in.
+fn opened(archive: &Archive, later: bool) -> Result<Cache, CliError> {
+    if later {
+        return archive.shared_cache(archive.catalogue.new_epoch()?);
+    }
+    archive.cache_if_free()?.map_err(|busy| {
+        let hint = "wait for it, or give --later: then movers and services that work write the files to tape";
+        CliError::with(Exit::Busy, busy).hint(hint)
     })
 }
 

@@ -238,3 +238,25 @@ fn a_store_beside_another_run_is_told_who_works() {
     drop(held);
     desk.done("store --archive A reel");
 }
+
+#[test]
+fn files_come_into_the_cache_while_others_share_it() {
+    let (desk, _) = desk();
+    let archive = tapewise_archive::open::Archive::open(&desk.path().join("A")).expect("opened");
+    let epoch = archive.catalogue.new_epoch().expect("an epoch");
+    let (working, _) = archive.shared_cache(epoch).expect("a cache");
+    desk.put("late.bin", "late");
+    let refused = desk.run("store --archive A late.bin");
+    assert_eq!(refused.code, 4, "{}", refused.err);
+    assert!(refused.err.contains("--later"), "{}", refused.err);
+    desk.done("store --archive A late.bin --later");
+    drop(working);
+    let stored = desk.done("store --archive A late.bin");
+    assert!(
+        stored.text().contains("1 file of the same length"),
+        "{}",
+        stored.text()
+    );
+    let next = archive.catalogue.next_migrations(i64::MAX, 1);
+    assert!(next.expect("a catalogue").is_empty());
+}

@@ -260,6 +260,14 @@ impl<D: Database> Leases for D {
         })
     }
 
+    fn new_epoch(&self) -> Result<u64> {
+        self.write(|transaction| {
+            let epoch = transaction.last_number("lease", "epoch")? + 1;
+            transaction.set_last_number("lease", "epoch", epoch)?;
+            Ok(epoch.unsigned_abs())
+        })
+    }
+
     fn skip_epochs(&self, lease: &Lease, up_to: u64) -> Result<()> {
         self.write(|transaction| {
             must_hold(transaction, lease)?;
