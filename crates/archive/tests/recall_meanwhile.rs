@@ -311,3 +311,37 @@ fn a_drive_that_goes_on_for_somebody_else_does_not_work_for_its_first_user_any_m
     assert_eq!((done.delivered, done.joined), (5, 3));
     assert_eq!(log.is_begun, Some(true));
 }
+
+#[test]
+fn who_asks_for_very_much_of_a_cartridge_lets_others_have_it_between_two_mounts() {
+    for is_leased in [false, true] {
+        let mut bench = Bench::new();
+        bench.site.settings.mounts.drives_per_user = Some(1);
+        bench.site.settings.mounts.most_per_mount = 2;
+        let [a, _] = bench.paths.clone();
+        let catalogue = Arc::clone(&bench.site.catalogue);
+        let asking = Asking {
+            catalogue: catalogue.as_ref(),
+            to: &bench.to,
+            now_ns: &bench.now_ns,
+        };
+        // What lies side by side would be read at once.
+        for path in a[..12].iter().step_by(2) {
+            asking.ask_as("ada", path);
+        }
+        let mut of_bob = Vec::new();
+        let lessee = is_leased.then(|| bench.lessee());
+        let (done, read) = bench.recall(lessee.as_ref(), |asking| {
+            asking.pass(1);
+            of_bob.extend([&a[13], &a[15], &a[17]].map(|path| asking.ask_as("bob", path)));
+        });
+        assert_eq!((done.delivered, read.len()), (9, 9));
+        let places = of_bob
+            .iter()
+            .map(|one| read.iter().position(|of| of == one));
+        let mut places: Vec<usize> = places.map(|place| place.expect("it was read")).collect();
+        places.sort_unstable();
+        // Two for ada, two for bob, and so on.
+        assert_eq!(places, [2, 3, 6], "{is_leased}");
+    }
+}

@@ -14,6 +14,8 @@ pub(crate) struct Floor<'a> {
     pub drives: usize,
     /// Labels of what is in the drive that is free.
     pub here: &'a HashSet<String>,
+    /// Whom the drive worked for last, of those whose recalls it may go on with.
+    pub last: Option<&'a Owner>,
     /// Whom the other drives work for.
     pub at_work: &'a [Owner],
     /// Recalls that drives have begun, by the directory that they go to.
@@ -27,6 +29,8 @@ pub(crate) struct Floor<'a> {
 pub(super) struct Busy {
     /// All drives.
     pub drives: usize,
+    /// Whom the free one worked for last, with the cartridge that is in it.
+    pub last: Option<Owner>,
     /// Whom the others work for.
     pub at_work: Vec<Owner>,
     /// Recalls that they have begun, by the directory that they go to.
@@ -52,6 +56,7 @@ impl Busy {
     ) -> Result<Busy, MoveError> {
         let mut busy = Busy {
             drives,
+            last: None,
             at_work: own.iter().map(|mount| mount.owner.clone()).collect(),
             begun: BTreeMap::new(),
         };

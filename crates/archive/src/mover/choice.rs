@@ -9,7 +9,7 @@ use tapewise_model::Micros;
 use tapewise_sim::library::MountCost;
 use tapewise_sim::mounts::{
     self, Asked, Choice, Elsewhere, FreeDrive, KindId, MediumId, MountSettings, Owner, OwnerId,
-    Pace, Reason, Shares, Situation,
+    Pace, Reason, Shares, Situation, Standing,
 };
 
 /// A robot's way to a drive, and back, where costs of mounts are compared. It is the same for all volumes, so little
@@ -54,12 +54,12 @@ impl<'a> Chooser<'a> {
         let division = Division::of(self.settings, &volumes, floor);
         // Other policies do not see to shares: to them all owners are alike.
         let alike = Shares::default();
-        let shares = if self.settings.policy.prices() {
-            &division.shares
+        let (shares, last) = if self.settings.policy.prices() {
+            (&division.shares, floor.last)
         } else {
-            &alike
+            (&alike, None)
         };
-        let waiting = seen(&volumes, &division, shares, floor);
+        let waiting = seen(&volumes, &division, shares, last, floor);
         let drive = FreeDrive {
             drive: 0,
             kind: KindId(0),
@@ -82,12 +82,14 @@ impl<'a> Chooser<'a> {
         };
         let owner = waiting[place].owner;
         let mut queue = volumes[place].clone();
-        let standing = |one: &Waiting| shares.standing(division.id(&one.owner));
+        let last = last.filter(|_| floor.here.contains(&queue.label));
+        let turn = |one: &Waiting| turn_of(one, &division, shares, last);
         // To read for these alone, and then for the others, moves the tape twice: only who limits users wants that.
         if self.settings.limits_users() {
-            (queue.waiting).retain(|one| standing(one) == shares.standing(owner));
+            let first = queue.waiting.iter().map(turn).min();
+            (queue.waiting).retain(|one| Some(turn(one)) == first);
         }
-        (queue.waiting).sort_by_key(|one| (standing(one), one.created_ns, one.request));
+        (queue.waiting).sort_by_key(|one| (turn(one), one.created_ns, one.request));
         self.keep_within_limits(&mut queue.waiting, floor);
         Some(Next {
             queue,
@@ -107,7 +109,7 @@ impl<'a> Chooser<'a> {
         let volumes = self.readable(volumes, floor);
         let division = Division::of(self.settings, &volumes, floor);
         let rules = &division.rules;
-        let mut elsewhere = seen(&volumes, &division, &division.shares, floor);
+        let mut elsewhere = seen(&volumes, &division, &division.shares, None, floor);
         elsewhere.retain(|one| !division.shares.standing(one.owner).is_at_limit);
         let now = micros(floor.now_ns);
         let left = waiting(0, rest, floor);
@@ -189,15 +191,32 @@ impl<'a> Chooser<'a> {
     }
 }
 
-/// What waits for volumes, as their owners' shares let it be seen.
+/// What stands before a recall of a volume; the least goes first. Of owners who stand alike the one for whom the drive
+/// has just read the volume goes last: who asks for very much does not keep a volume that others wait for.
+fn turn_of(
+    one: &Waiting,
+    division: &Division<'_>,
+    shares: &Shares,
+    last: Option<&Owner>,
+) -> (Standing, bool) {
+    let standing = shares.standing(division.id(&one.owner));
+    (standing, last == Some(&one.owner))
+}
+
+/// What waits for volumes, as their owners' shares let it be seen; `last` is whom the drive worked for with what is in it.
 fn seen(
     volumes: &[VolumeQueue],
     division: &Division<'_>,
     shares: &Shares,
+    last: Option<&Owner>,
     floor: &Floor<'_>,
 ) -> Vec<mounts::Waiting> {
     let seen = |(place, queue): (usize, &VolumeQueue)| {
+        let last = last.filter(|_| floor.here.contains(&queue.label));
+        let turn = |one: &&Waiting| turn_of(one, division, shares, last);
+        let first = last.and_then(|_| queue.waiting.iter().map(|one| turn(&one)).min());
         let requests = queue.waiting.iter();
+        let requests = requests.filter(|one| first.is_none_or(|first| turn(one) == first));
         let requests = requests.map(|one| asked(division.id(&one.owner), one));
         waiting(place, queue, floor).for_owners(shares, requests)
     };

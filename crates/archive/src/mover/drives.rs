@@ -75,6 +75,8 @@ struct State {
     seen: Seen,
     /// What is being read, by label.
     claimed: HashMap<String, Claimed>,
+    /// Whom other volumes were read for last, by label.
+    last: HashMap<String, Owner>,
     /// Labels of volumes that cannot be had.
     unavailable: HashSet<String>,
     /// Labels of volumes that others have, and when they were asked for.
@@ -269,7 +271,8 @@ impl Recalling<'_> {
                 fit != Fit::Not
             });
             let own = state.claimed.values().map(Claimed::mount);
-            let busy = Busy::of(&self.with, self.drives, &own.collect::<Vec<_>>())?;
+            let mut busy = Busy::of(&self.with, self.drives, &own.collect::<Vec<_>>())?;
+            busy.last = here.iter().find_map(|label| state.last.get(label)).cloned();
             let Some(next) = self.choose(volumes, &here, &busy) else {
                 // Nor is it left to what is kept whether the last drive ends.
                 if state.claimed.is_empty() && self.kept.forget_old() {
@@ -302,6 +305,7 @@ impl Recalling<'_> {
                     };
                     state.seen.begin(&claimed.queue, here.contains(&label));
                     state.claimed.insert(label.clone(), claimed);
+                    state.last.remove(&label);
                     return Ok(Some(label));
                 }
             }
@@ -330,6 +334,7 @@ impl Recalling<'_> {
             now_ns: self.with.now(),
             drives: busy.drives,
             here,
+            last: busy.last.as_ref(),
             at_work: &busy.at_work,
             begun: &busy.begun,
             come: &|request, number| parts.come(request, number),

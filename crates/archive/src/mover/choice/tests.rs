@@ -56,6 +56,7 @@ fn floor<'a>(at_work: &'a [Owner], here: &'a HashSet<String>) -> Floor<'a> {
         now_ns: 30 * 60_000_000_000,
         drives: 4,
         here,
+        last: None,
         at_work,
         begun: &NOTHING,
         come: &|_, _| 0,
@@ -203,6 +204,37 @@ fn a_user_without_a_drive_goes_first_and_where_users_are_limited_alone() {
             .label,
         "A"
     );
+}
+
+#[test]
+fn of_users_who_stand_alike_the_one_whose_recalls_a_drive_has_just_read_goes_last() {
+    let volumes = [queue("A", &[(1, "ann", 1), (2, "ann", 2), (3, "bob", 20)])];
+    let next = |mounts: MountSettings, here: &str| {
+        let (here, ann) = (HashSet::from([here.to_owned()]), owner("ann"));
+        let floor = Floor {
+            last: Some(&ann),
+            ..floor(&[], &here)
+        };
+        let next = Chooser::new(&with(mounts)).next(volumes.to_vec(), &floor);
+        next.map(|next| (next.queue.requests(), next.owner.user))
+    };
+    let read = |requests: &[i64], user: &str| {
+        let requests = requests.iter().map(|&id| RequestId(id));
+        Some((requests.collect::<Vec<_>>(), user.to_owned()))
+    };
+    let limited = MountSettings {
+        drives_per_user: Some(1),
+        ..MountSettings::default()
+    };
+    assert_eq!(next(limited.clone(), "A"), read(&[3], "bob"));
+    assert_eq!(next(MountSettings::default(), "A"), read(&[3, 1, 2], "bob"));
+    // It has another cartridge.
+    assert_eq!(next(limited, "B"), read(&[1, 2, 3], "ann"));
+    let oldest = MountSettings {
+        policy: MountPolicy::Oldest,
+        ..MountSettings::default()
+    };
+    assert_eq!(next(oldest, "A"), read(&[1, 2, 3], "ann"));
 }
 
 #[test]

@@ -123,7 +123,10 @@ impl Work for Recalling<'_> {
     }
 
     fn done(&self, volume: &str) {
-        lock(&self.state).claimed.remove(volume);
+        let mut state = lock(&self.state);
+        if let Some(claimed) = state.claimed.remove(volume) {
+            state.last.insert(volume.to_owned(), claimed.owner);
+        }
     }
 
     fn put_back(&self, volume: &str) {
