@@ -144,13 +144,22 @@ impl Waiting {
         let owners = requests.clone().map(|request| request.owner);
         let owner = shares.neediest(owners).unwrap_or_default();
         let standing = shares.standing(owner);
+        self.for_owner(
+            owner,
+            requests.filter(|one| shares.standing(one.owner) == standing),
+        )
+    }
+
+    /// The same, where it is known for whom it would be mounted, and what for.
+    #[must_use]
+    pub fn for_owner(self, owner: OwnerId, requests: impl Iterator<Item = Asked>) -> Waiting {
         let mut seen = Waiting {
             ready: self.ready,
             here: self.here,
             owner,
             ..Waiting::nobody(self.cartridge, self.medium)
         };
-        for one in requests.filter(|one| shares.standing(one.owner) == standing) {
+        for one in requests {
             seen.add(one.number, one.arrived, one.size_mb, one.priority);
         }
         seen

@@ -59,7 +59,8 @@ impl<'a> Chooser<'a> {
         } else {
             (&alike, None)
         };
-        let waiting = seen(&volumes, &division, shares, last, floor);
+        let turns = Turns::of(&division, shares, last);
+        let waiting = seen(&volumes, &turns, floor);
         let drive = FreeDrive {
             drive: 0,
             kind: KindId(0),
@@ -81,15 +82,20 @@ impl<'a> Chooser<'a> {
             return None;
         };
         let owner = waiting[place].owner;
-        let mut queue = volumes[place].clone();
-        let last = last.filter(|_| floor.here.contains(&queue.label));
-        let turn = |one: &Waiting| turn_of(one, &division, shares, last);
+        let next = &volumes[place];
+        let turns = turns.of_volume(place, floor.here.contains(&next.label));
+        let mut read: Vec<(Turn, &Waiting)> = turns.zip(&next.waiting).collect();
         // To read for these alone, and then for the others, moves the tape twice: only who limits users wants that.
         if self.settings.limits_users() {
-            let first = queue.waiting.iter().map(turn).min();
-            (queue.waiting).retain(|one| Some(turn(one)) == first);
+            let first = read.iter().map(|(turn, _)| *turn).min();
+            read.retain(|(turn, _)| Some(*turn) == first);
         }
-        (queue.waiting).sort_by_key(|one| (turn(one), one.created_ns, one.request));
+        read.sort_by_key(|(turn, one)| (*turn, one.created_ns, one.request));
+        let mut queue = VolumeQueue {
+            waiting: read.into_iter().map(|(_, one)| one.clone()).collect(),
+            label: next.label.clone(),
+            ..*next
+        };
         self.keep_within_limits(&mut queue.waiting, floor);
         Some(Next {
             queue,
@@ -109,10 +115,13 @@ impl<'a> Chooser<'a> {
         let volumes = self.readable(volumes, floor);
         let division = Division::of(self.settings, &volumes, floor);
         let rules = &division.rules;
-        let mut elsewhere = seen(&volumes, &division, &division.shares, None, floor);
+        let turns = Turns::of(&division, &division.shares, None);
+        let mut elsewhere = seen(&volumes, &turns, floor);
         elsewhere.retain(|one| !division.shares.standing(one.owner).is_at_limit);
         let now = micros(floor.now_ns);
-        let left = waiting(0, rest, floor);
+        let nobody = OwnerId::default();
+        let left = rest.waiting.iter().map(|one| asked(nobody, one));
+        let left = mounts::Waiting::nobody(0, MediumId(0)).for_owner(nobody, left);
         let waits = Elsewhere {
             waiting: elsewhere.iter().copied(),
             soon_empty: 0,
@@ -193,46 +202,72 @@ impl<'a> Chooser<'a> {
 
 /// What stands before a recall of a volume; the least goes first. Of owners who stand alike the one for whom the drive
 /// has just read the volume goes last: who asks for very much does not keep a volume that others wait for.
-fn turn_of(
-    one: &Waiting,
-    division: &Division<'_>,
-    shares: &Shares,
-    last: Option<&Owner>,
-) -> (Standing, bool) {
-    let standing = shares.standing(division.id(&one.owner));
-    (standing, last == Some(&one.owner))
+type Turn = (Standing, bool);
+
+/// Whose turn it is.
+struct Turns<'a> {
+    division: &'a Division<'a>,
+    shares: &'a Shares,
+    /// By the number of the owner.
+    standings: Vec<Standing>,
+    /// Whom the drive worked for with what is in it.
+    last: Option<OwnerId>,
 }
 
-/// What waits for volumes, as their owners' shares let it be seen; `last` is whom the drive worked for with what is in it.
-fn seen(
-    volumes: &[VolumeQueue],
-    division: &Division<'_>,
-    shares: &Shares,
-    last: Option<&Owner>,
-    floor: &Floor<'_>,
-) -> Vec<mounts::Waiting> {
+impl<'a> Turns<'a> {
+    fn of(division: &'a Division<'a>, shares: &'a Shares, last: Option<&Owner>) -> Turns<'a> {
+        let owners = (0..division.owners.len() as u32).map(OwnerId);
+        Turns {
+            division,
+            shares,
+            standings: owners.map(|owner| shares.standing(owner)).collect(),
+            last: last.and_then(|last| division.find(last)),
+        }
+    }
+
+    fn turn(&self, owner: OwnerId, is_here: bool) -> Turn {
+        let is_last = is_here && self.last == Some(owner);
+        (self.standings[owner.0 as usize], is_last)
+    }
+
+    /// Of each recall of a volume.
+    fn of_volume(&self, place: usize, is_here: bool) -> impl Iterator<Item = Turn> {
+        let owners = self.division.of_volumes[place].iter();
+        owners.map(move |&owner| self.turn(owner, is_here))
+    }
+
+    /// Of those who want something of a volume, whoever goes first.
+    fn first(&self, place: usize, is_here: bool) -> OwnerId {
+        let mut asks = vec![false; self.standings.len()];
+        for &OwnerId(owner) in &self.division.of_volumes[place] {
+            asks[owner as usize] = true;
+        }
+        let owners = (0..).zip(asks).filter(|(_, asks)| *asks);
+        let owners: Vec<OwnerId> = owners.map(|(owner, _)| OwnerId(owner)).collect();
+        let least = owners.iter().map(|&owner| self.turn(owner, is_here)).min();
+        let foremost = owners.into_iter();
+        let foremost = foremost.filter(|&owner| Some(self.turn(owner, is_here)) == least);
+        self.shares.neediest(foremost).unwrap_or_default()
+    }
+}
+
+/// What waits for volumes, as their owners' shares let it be seen.
+fn seen(volumes: &[VolumeQueue], turns: &Turns<'_>, floor: &Floor<'_>) -> Vec<mounts::Waiting> {
     let seen = |(place, queue): (usize, &VolumeQueue)| {
-        let last = last.filter(|_| floor.here.contains(&queue.label));
-        let turn = |one: &&Waiting| turn_of(one, division, shares, last);
-        let first = last.and_then(|_| queue.waiting.iter().map(|one| turn(&one)).min());
-        let requests = queue.waiting.iter();
-        let requests = requests.filter(|one| first.is_none_or(|first| turn(one) == first));
-        let requests = requests.map(|one| asked(division.id(&one.owner), one));
-        waiting(place, queue, floor).for_owners(shares, requests)
+        let is_here = floor.here.contains(&queue.label);
+        let owner = turns.first(place, is_here);
+        let first = turns.turn(owner, is_here);
+        let oldest = queue.waiting.iter().map(|one| one.request.0 as u64).min();
+        let seen = mounts::Waiting {
+            ready: oldest.unwrap_or(u64::MAX),
+            here: is_here.then_some(0),
+            ..mounts::Waiting::nobody(place as u32, MediumId(0))
+        };
+        let requests = turns.of_volume(place, is_here).zip(&queue.waiting);
+        let requests = requests.filter(|(turn, _)| *turn == first);
+        seen.for_owner(owner, requests.map(|(_, one)| asked(owner, one)))
     };
     volumes.iter().enumerate().map(seen).collect()
-}
-
-/// What waits for a volume.
-fn waiting(place: usize, queue: &VolumeQueue, floor: &Floor<'_>) -> mounts::Waiting {
-    let mut all = mounts::Waiting::nobody(place as u32, MediumId(0));
-    for one in &queue.waiting {
-        let one = asked(OwnerId::default(), one);
-        all.add(one.number, one.arrived, one.size_mb, one.priority);
-    }
-    all.ready = all.oldest;
-    all.here = floor.here.contains(&queue.label).then_some(0);
-    all
 }
 
 /// A request as the policies know it. Requests of one moment are in the order of their numbers.

@@ -3,7 +3,7 @@
 use super::busy::Floor;
 use crate::catalogue::{VolumeQueue, Waiting};
 use crate::deliver::shown;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use tapewise_sim::mounts::{MountRules, MountSettings, Owner, OwnerId, Shares};
 
@@ -63,37 +63,42 @@ pub(crate) fn owner_shares(
 ) -> Vec<OwnerShare> {
     let division = Division::of(settings, volumes, floor);
     let mut counted = HashSet::new();
-    let of_owner = |(owner, id): (&&Owner, OwnerId)| {
-        let standing = division.shares.standing(id);
-        let user = standing.is_at_limit.then(|| Hold::User {
-            drives: (division.shares).drives_of(division.rules.share(id).user),
-        });
-        let (drives, due) = division.shares.has_and_due(id);
-        let mut held = BTreeMap::new();
-        let mut waiting = 0;
-        let all = volumes.iter().flat_map(|queue| &queue.waiting);
-        for one in all.filter(|one| one.owner == **owner) {
-            if !counted.insert(one.request) {
-                continue;
-            }
-            waiting += 1;
-            let hold = user
-                .clone()
-                .or_else(|| destination_hold(settings, one, floor));
-            if let Some(hold) = hold {
-                *held.entry(hold).or_insert(0) += 1;
-            }
+    let ids = (0..division.owners.len() as u32).map(OwnerId);
+    let limits: Vec<Option<Hold>> = (ids.clone())
+        .map(|id| {
+            let standing = division.shares.standing(id);
+            standing.is_at_limit.then(|| Hold::User {
+                drives: (division.shares).drives_of(division.rules.share(id).user),
+            })
+        })
+        .collect();
+    let mut waiting = vec![0; limits.len()];
+    let mut held = vec![BTreeMap::new(); limits.len()];
+    for (one, OwnerId(id)) in division
+        .recalls(volumes)
+        .filter(|(one, _)| counted.insert(one.request))
+    {
+        let id = id as usize;
+        waiting[id] += 1;
+        let hold = limits[id].clone();
+        if let Some(hold) = hold.or_else(|| destination_hold(settings, one, floor)) {
+            *held[id].entry(hold).or_insert(0) += 1;
         }
-        OwnerShare {
-            owner: (*owner).clone(),
-            drives,
-            due,
-            waiting,
-            held: held.into_iter().collect(),
-        }
-    };
-    let owners = division.owners.iter().zip((0..).map(OwnerId));
-    owners.map(of_owner).collect()
+    }
+    let counts = waiting.into_iter().zip(held);
+    let owners = division.owners.iter().zip(ids).zip(counts);
+    owners
+        .map(|((&owner, id), (waiting, held))| {
+            let (drives, due) = division.shares.has_and_due(id);
+            OwnerShare {
+                owner: owner.clone(),
+                drives,
+                due,
+                waiting,
+                held: held.into_iter().collect(),
+            }
+        })
+        .collect()
 }
 
 /// Why the directory that a recall goes to takes no more. What was begun on another volume goes on.
@@ -115,6 +120,8 @@ pub(super) fn destination_hold(
 pub(super) struct Division<'a> {
     /// In order: the number of each is its place.
     pub owners: Vec<&'a Owner>,
+    /// Whose each recall of each volume is.
+    pub of_volumes: Vec<Vec<OwnerId>>,
     pub rules: MountRules,
     pub shares: Shares,
 }
@@ -126,28 +133,60 @@ impl<'a> Division<'a> {
         volumes: &'a [VolumeQueue],
         floor: &Floor<'a>,
     ) -> Division<'a> {
-        let all = || volumes.iter().flat_map(|queue| &queue.waiting);
-        let waiting = all().map(|one| &one.owner);
-        let owners: BTreeSet<&Owner> = waiting.chain(floor.at_work).collect();
-        let rules = settings.rules(owners.iter().copied());
-        let mut division = Division {
-            shares: Shares::of(floor.drives, &rules),
-            owners: owners.into_iter().collect(),
-            rules,
+        // Very much may wait, for few owners: each recall is looked at once.
+        let mut found: HashMap<&Owner, u32> = HashMap::new();
+        let mut number = |owner: &'a Owner| {
+            let next = found.len() as u32;
+            OwnerId(*found.entry(owner).or_insert(next))
         };
-        for one in all() {
-            let id = division.id(&one.owner);
-            division.shares.waits(id, division.rules.share(id));
+        let mut of_volumes: Vec<Vec<OwnerId>> = volumes
+            .iter()
+            .map(|queue| {
+                (queue.waiting.iter())
+                    .map(|one| number(&one.owner))
+                    .collect()
+            })
+            .collect();
+        let at_work: Vec<OwnerId> = floor.at_work.iter().map(number).collect();
+        let mut owners: Vec<(&Owner, u32)> = found.into_iter().collect();
+        owners.sort_unstable();
+        let mut ids = vec![OwnerId(0); owners.len()];
+        for (id, (_, number)) in (0..).map(OwnerId).zip(&owners) {
+            ids[*number as usize] = id;
         }
-        for owner in floor.at_work {
-            let id = division.id(owner);
-            division.shares.works(id, division.rules.share(id));
+        for number in of_volumes.iter_mut().flatten() {
+            *number = ids[number.0 as usize];
         }
-        division
+        let owners: Vec<&Owner> = owners.into_iter().map(|(owner, _)| owner).collect();
+        let rules = settings.rules(owners.iter().copied());
+        let mut shares = Shares::of(floor.drives, &rules);
+        for &id in &ids {
+            shares.waits(id, rules.share(id));
+        }
+        for OwnerId(number) in at_work {
+            let id = ids[number as usize];
+            shares.works(id, rules.share(id));
+        }
+        Division {
+            owners,
+            of_volumes,
+            rules,
+            shares,
+        }
     }
 
-    /// The number of an owner.
-    pub fn id(&self, owner: &Owner) -> OwnerId {
-        OwnerId(self.owners.partition_point(|&other| other < owner) as u32)
+    /// The recalls of the volumes, and whose each of them is.
+    pub fn recalls(
+        &self,
+        volumes: &'a [VolumeQueue],
+    ) -> impl Iterator<Item = (&'a Waiting, OwnerId)> {
+        let all = volumes.iter().flat_map(|queue| &queue.waiting);
+        all.zip(self.of_volumes.iter().flatten().copied())
+    }
+
+    /// The number of an owner for whom something waits or a drive works.
+    pub fn find(&self, owner: &Owner) -> Option<OwnerId> {
+        let place = self.owners.binary_search(&owner);
+        Some(OwnerId(place.ok()? as u32))
     }
 }
