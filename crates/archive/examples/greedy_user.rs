@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tapewise_archive::catalogue::{
-    Files, MostOpen, NewStage, Requests, SqliteCatalogue, Stages, Volumes, WantedFile,
+    Files, NewStage, Requests, SqliteCatalogue, Stages, Volumes, WantedFile,
 };
 use tapewise_archive::mover::Settings;
 use tapewise_archive::record::Segment;
@@ -446,10 +446,6 @@ fn begin(
     ask: &Ask,
     at_ns: i64,
 ) -> Result<(), Box<dyn Error>> {
-    let most = MostOpen {
-        all: u64::MAX,
-        of_user: u64::MAX,
-    };
     let path = format!("f/{}", ask.file);
     let stage = NewStage {
         id: number.to_string(),
@@ -463,7 +459,7 @@ fn begin(
             activity: String::new(),
         }],
     };
-    catalogue.begin_stage(&stage, most, at_ns)?;
+    catalogue.begin_stage(&stage, &[], at_ns)?;
     Ok(())
 }
 

@@ -6,8 +6,8 @@ use catalogue_help::{assert_sound, foreign, recorded, store, volume, write_whole
 use std::path::Path;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, Catalogue, CatalogueError, Held, Loss, MostOpen, NewRecall, NewStage, Place,
-    Terms, VolumeId, WantedFile, move_catalogue,
+    Answer, CacheKey, Catalogue, CatalogueError, Held, Loss, NewRecall, NewStage, Place, Terms,
+    VolumeId, WantedFile, move_catalogue,
 };
 
 /// Something of everything: volumes, one of them forgotten, copies, requests of all states, cached files, pins, stages.
@@ -68,8 +68,7 @@ fn fill(catalogue: &dyn Catalogue) -> VolumeId {
         asked_hash: vec![1],
         files: vec![wanted],
     };
-    let most = MostOpen { all: 9, of_user: 9 };
-    catalogue.begin_stage(&stage, most, 8).expect("staged");
+    catalogue.begin_stage(&stage, &[], 8).expect("staged");
     tape
 }
 

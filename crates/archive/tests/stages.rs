@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, Catalogue, FileId, MostOpen, NewStage, RequestId, RequestState, Stages,
+    Answer, CacheKey, Catalogue, FileId, NewStage, OpenFiles, RequestId, RequestState, Stages,
     Submitted, WantedFile,
 };
 use tapewise_archive::mover::Mover;
@@ -27,10 +27,6 @@ on_each_database!(
 );
 
 const LIFETIME_NS: i64 = 1_000;
-const MANY: MostOpen = MostOpen {
-    all: 1_000,
-    of_user: 1_000,
-};
 
 fn wanted(path: &str) -> WantedFile {
     WantedFile {
@@ -65,7 +61,7 @@ fn with_files(catalogue: Arc<dyn Catalogue>) -> Arc<dyn Catalogue> {
 }
 
 fn begin(catalogue: &dyn Catalogue, id: &str, paths: &[&str], at_ns: i64) {
-    let begun = catalogue.begin_stage(&stage(id, paths), MANY, at_ns);
+    let begun = catalogue.begin_stage(&stage(id, paths), &[], at_ns);
     assert_eq!(begun.expect("a catalogue"), Submitted::New);
 }
 
@@ -89,7 +85,7 @@ fn each_file_of_a_stage_is_found_or_refused_for_itself(catalogue: Arc<dyn Catalo
         paths: Err("it climbs out".to_owned()),
         lifetime_ns: 0,
     });
-    let begun = catalogue.begin_stage(&stage, MANY, 7).expect("entered");
+    let begun = catalogue.begin_stage(&stage, &[], 7).expect("entered");
     assert_eq!(begun, Submitted::New);
     let found = catalogue.stage("ada", "s").expect("a catalogue");
     let files = found.expect("a stage").files;
@@ -132,10 +128,6 @@ fn each_file_of_a_stage_is_found_or_refused_for_itself(catalogue: Arc<dyn Catalo
 
 fn a_long_stage_asks_once_for_each_file_that_nobody_has_asked_for(catalogue: Arc<dyn Catalogue>) {
     const FILES: u64 = 1_100;
-    const MOST: MostOpen = MostOpen {
-        all: 10_000,
-        of_user: 10_000,
-    };
     let path = |at: u64| format!("f{at:04}");
     let files = (0..FILES).map(|at| recorded(&path(at), 50 + at, 700));
     let files: Vec<_> = files.collect();
@@ -154,7 +146,7 @@ fn a_long_stage_asks_once_for_each_file_that_nobody_has_asked_for(catalogue: Arc
     for (at, wanted) in long.files.iter_mut().enumerate() {
         wanted.spelling = format!("{at:05}");
     }
-    let begun = catalogue.begin_stage(&long, MOST, 7);
+    let begun = catalogue.begin_stage(&long, &[], 7);
     assert_eq!(begun.expect("entered"), Submitted::New);
 
     let found = catalogue.stage("ada", "long").expect("a catalogue");
@@ -229,25 +221,25 @@ fn a_stage_that_is_sent_again_is_entered_once_and_another_under_its_key_is_refus
         repeat_key: Some("mine".to_owned()),
         ..stage("one", &["a"])
     };
-    let begun = catalogue.begin_stage(&first, MANY, 7).expect("entered");
+    let begun = catalogue.begin_stage(&first, &[], 7).expect("entered");
     assert_eq!(begun, Submitted::New);
     let again = NewStage {
         id: "two".to_owned(),
         ..first.clone()
     };
-    let repeated = catalogue.begin_stage(&again, MANY, 8).expect("an answer");
+    let repeated = catalogue.begin_stage(&again, &[], 8).expect("an answer");
     assert_eq!(repeated, Submitted::Repeated("one".to_owned()));
     let other = NewStage {
         asked_hash: vec![2],
         ..again.clone()
     };
-    let refused = catalogue.begin_stage(&other, MANY, 9).expect("an answer");
+    let refused = catalogue.begin_stage(&other, &[], 9).expect("an answer");
     assert_eq!(refused, Submitted::OtherContents);
     let of_eve = NewStage {
         user: "eve".to_owned(),
         ..again
     };
-    let begun = catalogue.begin_stage(&of_eve, MANY, 10).expect("entered");
+    let begun = catalogue.begin_stage(&of_eve, &[], 10).expect("entered");
     assert_eq!(begun, Submitted::New, "keys are each user's own");
 }
 
@@ -258,7 +250,7 @@ fn stages_are_listed_by_user_and_their_recalls_can_be_moved_up(catalogue: Arc<dy
         user: "eve".to_owned(),
         ..stage("two", &["d/c"])
     };
-    let begun = catalogue.begin_stage(&of_eve, MANY, 8);
+    let begun = catalogue.begin_stage(&of_eve, &[], 8);
     assert_eq!(begun.expect("entered"), Submitted::New);
     let listed = |user, limit| {
         let stages = catalogue.stages(user, limit).expect("stages");
@@ -333,25 +325,42 @@ fn a_recall_is_held_back_while_all_stages_that_want_it_are(catalogue: Arc<dyn Ca
 
 fn no_more_files_wait_than_may(catalogue: Arc<dyn Catalogue>) {
     let catalogue = with_files(catalogue);
-    begin(catalogue.as_ref(), "one", &["a", "b"], 7);
-    let third = stage("two", &["d/c"]);
-    let of_eve = NewStage {
+    let open = || {
+        let of_users = catalogue.open_files().expect("a catalogue");
+        let mut of_users: Vec<(String, u64)> = of_users.into_iter().collect();
+        of_users.sort();
+        of_users
+    };
+    assert_eq!(open(), []);
+    begin(catalogue.as_ref(), "one", &["a", "b", "nobody"], 7);
+    let third = NewStage {
         user: "eve".to_owned(),
-        ..third.clone()
+        repeat_key: Some("mine".to_owned()),
+        ..stage("two", &["d/c", "a"])
     };
-    let begin = |stage: &NewStage, all: u64, of_user: u64| {
-        let most = MostOpen { all, of_user };
-        catalogue.begin_stage(stage, most, 8).expect("an answer")
+    let begin = |limits: &[(u64, u64)]| {
+        let limits = limits.iter().map(|&(open, most)| OpenFiles { open, most });
+        let limits: Vec<OpenFiles> = limits.collect();
+        let begun = catalogue.begin_stage(&third, &limits, 8);
+        begun.expect("an answer")
     };
-    let too_many = Submitted::TooMany { open: 2, most: 2 };
-    assert_eq!(begin(&third, 2, 9), too_many, "of all users");
-    assert_eq!(begin(&of_eve, 2, 9), too_many, "of all users");
-    assert_eq!(begin(&third, 9, 2), too_many, "of this user");
-    assert_eq!(begin(&of_eve, 9, 2), Submitted::New);
-    for id in ["one", "two"] {
-        catalogue.delete_stage(id, 9).expect("deleted");
+    let too_many = Submitted::TooMany(OpenFiles { open: 2, most: 3 });
+    assert_eq!(begin(&[(2, 4), (2, 3)]), too_many);
+    assert_eq!(begin(&[(2, 4), (0, 2)]), Submitted::New);
+    // One that is sent again takes no room.
+    assert_eq!(begin(&[(4, 4)]), Submitted::Repeated("two".to_owned()));
+    let [ada, eve] = ["ada", "eve"].map(str::to_owned);
+    assert_eq!(open(), [(ada, 2), (eve.clone(), 2)]);
+    catalogue.delete_stage("one", 9).expect("deleted");
+    assert_eq!(open(), [(eve, 2)]);
+    let a = file(catalogue.as_ref(), "a");
+    let staged = catalogue.stage_cached(CacheKey(1), a, 700, 99);
+    staged.expect("in the cache");
+    for request in catalogue.unanswered().expect("a catalogue") {
+        let answered = catalogue.answer(request.id, &Answer::Delivered, 100);
+        answered.expect("answered");
     }
-    assert_eq!(begin(&third, 2, 1), Submitted::New);
+    assert_eq!(open(), []);
 }
 
 fn the_cache_keeps_a_staged_file_for_its_lifetime_from_when_it_arrived(

@@ -46,6 +46,7 @@ mod lifetime;
 mod limits;
 mod metrics;
 mod names;
+mod open_files;
 mod openapi;
 mod page;
 mod peer;

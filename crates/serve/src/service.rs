@@ -3,6 +3,7 @@
 use crate::access::Access;
 use crate::forecast::{Outlook, Planned};
 use crate::limits::Limits;
+use crate::open_files::Counted;
 use crate::problem::Problem;
 use crate::rate::Rates;
 use crate::trace::Tracer;
@@ -57,6 +58,8 @@ pub struct Service {
     access: RwLock<Arc<Access>>,
     pub(crate) site: Site,
     pub(crate) limits: Limits,
+    /// Files that wait.
+    pub(crate) open_files: Counted,
     pub(crate) audit_file: Option<PathBuf>,
     /// Lines of the audit trail that could not be written.
     pub(crate) audit_failures: AtomicU64,
@@ -78,6 +81,7 @@ impl Service {
             access: RwLock::new(Arc::new(parts.access)),
             site: parts.site,
             limits: parts.limits,
+            open_files: Counted::default(),
             audit_file: parts.audit_file,
             audit_failures: AtomicU64::new(0),
             users: Rates::default(),

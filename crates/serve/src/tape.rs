@@ -27,7 +27,7 @@ use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    CopyState, FileId, MostOpen, NewStage, RequestState, Stage, StagedFile, Submitted, WantedFile,
+    CopyState, FileId, NewStage, OpenFiles, RequestState, Stage, StagedFile, Submitted, WantedFile,
 };
 use utoipa::ToSchema;
 
@@ -234,12 +234,17 @@ fn begin(
         files: wanted(asked.files, &service.site.name)?,
     };
     let at_ns = (service.now_ns)();
-    let most = MostOpen {
-        all: service.limits.open_files,
-        of_user: service.limits.user_open_files,
-    };
-    let catalogue = &service.archive.catalogue;
-    match catalogue.begin_stage(&stage, most, at_ns)? {
+    let (catalogue, count) = (&service.archive.catalogue, stage.files.len() as u64);
+    let limits = service
+        .open_files
+        .take(&stage.user, count, &service.limits, || {
+            catalogue.open_files()
+        })?;
+    let begun = catalogue.begin_stage(&stage, &limits, at_ns);
+    if !matches!(begun, Ok(Submitted::New)) {
+        service.open_files.give_back(&stage.user, count);
+    }
+    match begun? {
         Submitted::New => Ok(stage.id),
         Submitted::Repeated(id) => Ok(id),
         Submitted::OtherContents => Err(Problem::new(
@@ -247,7 +252,7 @@ fn begin(
             "Key used twice",
             "Another request with other contents had this Idempotency-Key. Use a new key for each request.",
         )),
-        Submitted::TooMany { open, most } => {
+        Submitted::TooMany(OpenFiles { open, most }) => {
             let detail = format!(
                 "{open} files wait, and {most} may. Try again when some of them have arrived."
             );

@@ -7,6 +7,7 @@
 use super::Result;
 use super::ids::{FileId, RequestId};
 use super::requests::RequestState;
+use std::collections::HashMap;
 
 /// A list of files that somebody asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,21 +47,16 @@ pub enum Submitted {
     /// Its key stands for a stage that asked for something else.
     OtherContents,
     /// Too many files wait already.
-    TooMany {
-        /// How many wait, of all users or of this one.
-        open: u64,
-        /// How many may.
-        most: u64,
-    },
+    TooMany(OpenFiles),
 }
 
-/// How many files of stages may wait at a time.
+/// How many files of stages wait, of all users or of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MostOpen {
-    /// Of all users.
-    pub all: u64,
-    /// Of the one who asks.
-    pub of_user: u64,
+pub struct OpenFiles {
+    /// How many wait.
+    pub open: u64,
+    /// How many may.
+    pub most: u64,
 }
 
 /// A stage, and how far it is.
@@ -100,7 +96,10 @@ pub struct StagedFile {
 /// What is known of stages. One user does not see those of another.
 pub trait Stages: Send + Sync {
     /// Enters a stage with the recalls that it needs, as a whole, unless too many files would wait.
-    fn begin_stage(&self, stage: &NewStage, most: MostOpen, at_ns: i64) -> Result<Submitted>;
+    fn begin_stage(&self, stage: &NewStage, limits: &[OpenFiles], at_ns: i64) -> Result<Submitted>;
+
+    /// Files of stages that wait, by user. Looks at each of them.
+    fn open_files(&self) -> Result<HashMap<String, u64>>;
 
     /// A stage, if there is one.
     fn stage(&self, user: &str, id: &str) -> Result<Option<Stage>>;

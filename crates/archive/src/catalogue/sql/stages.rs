@@ -3,16 +3,17 @@
 use super::requests::submit_live;
 use super::{Database, Row, Transaction, Value, all, enter, many, one, params, run};
 use crate::catalogue::{
-    FileId, MostOpen, NewRecall, NewStage, RequestId, RequestState, Result, Stage, StagedFile,
+    FileId, NewRecall, NewStage, OpenFiles, RequestId, RequestState, Result, Stage, StagedFile,
     Stages, Submitted, Terms, WantedFile,
 };
 use std::collections::{BTreeMap, HashMap};
 
-/// Files whose recalls have no answer, and that their stages have not cancelled: of all, and of one user's stages. SQLite
-/// joins in this order, so that it begins with the recalls that are open and not with all files that were ever staged.
-const OPEN: &str = "SELECT count(*), count(*) FILTER (WHERE stage.user_name = ?1) \
+/// Files whose recalls have no answer, and that their stages have not cancelled, of each user. SQLite joins in this order,
+/// so that it begins with the recalls that are open and not with all files that were ever staged.
+const OPEN: &str = "SELECT stage.user_name, count(*) \
     FROM request CROSS JOIN stage_file CROSS JOIN stage WHERE request.done_ns IS NULL \
-    AND stage_file.request = request.id AND stage_file.ended_ns IS NULL AND stage.id = stage_file.stage";
+    AND stage_file.request = request.id AND stage_file.ended_ns IS NULL AND stage.id = stage_file.stage \
+    GROUP BY stage.user_name";
 
 /// Who holds the pins of a stage.
 fn holder(id: &str) -> String {
@@ -246,7 +247,7 @@ const ENDED: &str = "SELECT id FROM stage WHERE created_ns <= ?1 AND NOT EXISTS 
     AND coalesce(stage_file.ended_ns, request.done_ns, ?1 + 1) > ?1)";
 
 impl<D: Database> Stages for D {
-    fn begin_stage(&self, stage: &NewStage, most: MostOpen, at_ns: i64) -> Result<Submitted> {
+    fn begin_stage(&self, stage: &NewStage, limits: &[OpenFiles], at_ns: i64) -> Result<Submitted> {
         self.write(|transaction| {
             let sql = "SELECT id, asked_hash FROM stage WHERE user_name = ?1 AND repeat_key = ?2";
             let key = params![stage.user, stage.repeat_key];
@@ -259,17 +260,20 @@ impl<D: Database> Stages for D {
                 Some(_) => return Ok(Submitted::OtherContents),
                 None => {}
             }
-            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-            let open: Option<(u64, u64)> = one(transaction, OPEN, [&stage.user], row)?;
-            let (all, of_user) = open.unwrap_or_default();
-            for (open, most) in [(all, most.all), (of_user, most.of_user)] {
-                if open.saturating_add(stage.files.len() as u64) > most {
-                    return Ok(Submitted::TooMany { open, most });
-                }
+            let wanted = stage.files.len() as u64;
+            let is_exceeded = |limit: &&OpenFiles| limit.open.saturating_add(wanted) > limit.most;
+            if let Some(&limit) = limits.iter().find(is_exceeded) {
+                return Ok(Submitted::TooMany(limit));
             }
             begin(transaction, stage, at_ns)?;
             Ok(Submitted::New)
         })
+    }
+
+    fn open_files(&self) -> Result<HashMap<String, u64>> {
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let found = self.read(|transaction| all(transaction, OPEN, params![], row))?;
+        Ok(found.into_iter().collect())
     }
 
     fn stage(&self, user: &str, id: &str) -> Result<Option<Stage>> {
