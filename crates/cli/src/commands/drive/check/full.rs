@@ -105,6 +105,10 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
             ..log_file::header_of(drive.identity())
         };
         let bad = |error| CliError::failed(format!("{}: {error}", log_path.display()));
+        // A log without its report is taken for somebody else's.
+        if is_new {
+            acceptance::save(path, &report)?;
+        }
         let log = log_file::append(&log_path).map_err(bad)?;
         let mut writer = EventWriter::new(BufWriter::new(log), &header).map_err(bad)?;
         let mut recorder = Recorder::new(&mut drive, &mut writer, &stop);
@@ -124,7 +128,9 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
         if report.cartridge.is_none() {
             if is_new && report.stage == Stage::Reading {
                 // It was refused before anything was measured, so nothing is left of it.
-                std::fs::remove_file(&log_path).map_err(bad)?;
+                for left in [log_path.as_path(), path] {
+                    std::fs::remove_file(left).map_err(bad)?;
+                }
             }
             worked?;
         } else {
