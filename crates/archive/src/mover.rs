@@ -53,6 +53,7 @@ mod scrub;
 mod segment;
 mod session;
 mod tiers;
+mod turns;
 mod verify;
 
 pub use add::{Added, Others, ReadIn, Rebuilt};

@@ -1,8 +1,9 @@
 //! When each recall of the queue is likely to be answered, planned when somebody looks.
 
+use crate::kept::Kept;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 use tapewise_archive::catalogue::{CatalogueError, RequestId};
 use tapewise_archive::forecast::{Awaited, BusyDrive, Forecast};
 use tapewise_archive::mover::{Hold, MoveError, OwnerShare, Settings};
@@ -11,10 +12,6 @@ use tapewise_archive::pull_list::{Asking, Pull};
 
 /// A longer queue is not planned: somebody waits for the answer.
 const MOST_PLANNED: u64 = 10_000;
-
-/// A plan that took longer is used again for `REST` times as long.
-const QUICK: Duration = Duration::from_millis(100);
-const REST: u32 = 10;
 
 /// The queue as it was planned at a time.
 #[derive(Default)]
@@ -112,28 +109,20 @@ impl Outlook {
     }
 }
 
-/// The last plan, when it was made, and how long that took.
+/// The last plan.
 #[derive(Default)]
-pub(crate) struct Planned(Mutex<Option<(Arc<Outlook>, Instant, Duration)>>);
+pub(crate) struct Planned(Kept<Arc<Outlook>>);
 
 impl Planned {
-    /// The queue as it is planned now, or was a short time ago. Nobody plans it while somebody else does.
+    /// The queue as it is planned now, or was a short time ago.
     pub fn outlook(
         &self,
         archive: &Archive,
         on_paper: &Settings,
         now_ns: i64,
     ) -> Result<Arc<Outlook>, CatalogueError> {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((outlook, made, took)) = &*last
-            && *took > QUICK
-            && made.elapsed() < *took * REST
-        {
-            return Ok(Arc::clone(outlook));
-        }
-        let began = Instant::now();
-        let outlook = Arc::new(Outlook::of(archive, on_paper, now_ns)?);
-        *last = Some((Arc::clone(&outlook), Instant::now(), began.elapsed()));
-        Ok(outlook)
+        let plan = || Ok(Arc::new(Outlook::of(archive, on_paper, now_ns)?));
+        self.0
+            .with(Instant::now, plan, |outlook| Arc::clone(outlook))
     }
 }

@@ -42,6 +42,7 @@ mod failed;
 mod files;
 mod forecast;
 mod http;
+mod kept;
 mod lifetime;
 mod limits;
 mod metrics;

@@ -3,7 +3,7 @@
 use super::MoveError;
 use super::session::DriveContext;
 use crate::catalogue::{RequestId, VolumeQueue};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use tapewise_sim::mounts::Owner;
 
 /// What is known when a drive is free.
@@ -14,8 +14,8 @@ pub(crate) struct Floor<'a> {
     pub drives: usize,
     /// Labels of what is in the drive that is free.
     pub here: &'a HashSet<String>,
-    /// Whom the drive worked for last, of those whose recalls it may go on with.
-    pub last: Option<&'a Owner>,
+    /// For whom the drive has read what is in it.
+    pub read_for: Option<&'a ReadFor>,
     /// Whom the other drives work for.
     pub at_work: &'a [Owner],
     /// Recalls that drives have begun, by the directory that they go to.
@@ -29,12 +29,39 @@ pub(crate) struct Floor<'a> {
 pub(super) struct Busy {
     /// All drives.
     pub drives: usize,
-    /// Whom the free one worked for last, with the cartridge that is in it.
-    pub last: Option<Owner>,
+    /// For whom the free one has read what is in it.
+    pub read_for: Option<ReadFor>,
     /// Whom the others work for.
     pub at_work: Vec<Owner>,
     /// Recalls that they have begun, by the directory that they go to.
     pub begun: BTreeMap<Vec<u8>, u64>,
+}
+
+/// For whom a drive has read what is in it, since it was mounted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReadFor {
+    rounds: u32,
+    /// The last round in which something was read for each.
+    of_owners: HashMap<Owner, u32>,
+}
+
+impl ReadFor {
+    /// The drive has read what it had begun with, for these.
+    pub fn add_round(&mut self, owners: impl Iterator<Item = Owner>) {
+        self.rounds += 1;
+        self.of_owners
+            .extend(owners.map(|owner| (owner, self.rounds)));
+    }
+
+    /// The last round for an owner, counted from 1; 0 if there was none.
+    pub fn last_round(&self, owner: &Owner) -> u32 {
+        self.of_owners.get(owner).copied().unwrap_or(0)
+    }
+
+    /// Whether the drive has just read for an owner.
+    pub fn is_last(&self, owner: &Owner) -> bool {
+        self.rounds > 0 && self.last_round(owner) == self.rounds
+    }
 }
 
 /// A mount of this mover.
@@ -56,7 +83,7 @@ impl Busy {
     ) -> Result<Busy, MoveError> {
         let mut busy = Busy {
             drives,
-            last: None,
+            read_for: None,
             at_work: own.iter().map(|mount| mount.owner.clone()).collect(),
             begun: BTreeMap::new(),
         };

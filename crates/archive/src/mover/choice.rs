@@ -4,12 +4,13 @@
 use super::Settings;
 use super::busy::Floor;
 use super::owners::{Division, destination_hold};
+use super::turns::{Turn, Turns};
 use crate::catalogue::{VolumeQueue, Waiting};
 use tapewise_model::Micros;
 use tapewise_sim::library::MountCost;
 use tapewise_sim::mounts::{
     self, Asked, Choice, Elsewhere, FreeDrive, KindId, MediumId, MountSettings, Owner, OwnerId,
-    Pace, Reason, Shares, Situation, Standing,
+    Pace, Reason, Shares, Situation,
 };
 
 /// A robot's way to a drive, and back, where costs of mounts are compared. It is the same for all volumes, so little
@@ -54,12 +55,12 @@ impl<'a> Chooser<'a> {
         let division = Division::of(self.settings, &volumes, floor);
         // Other policies do not see to shares: to them all owners are alike.
         let alike = Shares::default();
-        let (shares, last) = if self.settings.policy.prices() {
-            (&division.shares, floor.last)
+        let (shares, read_for) = if self.settings.policy.prices() {
+            (&division.shares, floor.read_for)
         } else {
             (&alike, None)
         };
-        let turns = Turns::of(&division, shares, last);
+        let turns = Turns::of(&division, shares, read_for);
         let waiting = seen(&volumes, &turns, floor);
         let drive = FreeDrive {
             drive: 0,
@@ -87,8 +88,8 @@ impl<'a> Chooser<'a> {
         let mut read: Vec<(Turn, &Waiting)> = turns.zip(&next.waiting).collect();
         // To read for these alone, and then for the others, moves the tape twice: only who limits users wants that.
         if self.settings.limits_users() {
-            let first = read.iter().map(|(turn, _)| *turn).min();
-            read.retain(|(turn, _)| Some(*turn) == first);
+            let first = read.iter().map(|(turn, _)| turn.group).min();
+            read.retain(|(turn, _)| Some(turn.group) == first);
         }
         read.sort_by_key(|(turn, one)| (*turn, one.created_ns, one.request));
         let mut queue = VolumeQueue {
@@ -200,71 +201,21 @@ impl<'a> Chooser<'a> {
     }
 }
 
-/// What stands before a recall of a volume; the least goes first. Of owners who stand alike the one for whom the drive
-/// has just read the volume goes last: who asks for very much does not keep a volume that others wait for.
-type Turn = (Standing, bool);
-
-/// Whose turn it is.
-struct Turns<'a> {
-    division: &'a Division<'a>,
-    shares: &'a Shares,
-    /// By the number of the owner.
-    standings: Vec<Standing>,
-    /// Whom the drive worked for with what is in it.
-    last: Option<OwnerId>,
-}
-
-impl<'a> Turns<'a> {
-    fn of(division: &'a Division<'a>, shares: &'a Shares, last: Option<&Owner>) -> Turns<'a> {
-        let owners = (0..division.owners.len() as u32).map(OwnerId);
-        Turns {
-            division,
-            shares,
-            standings: owners.map(|owner| shares.standing(owner)).collect(),
-            last: last.and_then(|last| division.find(last)),
-        }
-    }
-
-    fn turn(&self, owner: OwnerId, is_here: bool) -> Turn {
-        let is_last = is_here && self.last == Some(owner);
-        (self.standings[owner.0 as usize], is_last)
-    }
-
-    /// Of each recall of a volume.
-    fn of_volume(&self, place: usize, is_here: bool) -> impl Iterator<Item = Turn> {
-        let owners = self.division.of_volumes[place].iter();
-        owners.map(move |&owner| self.turn(owner, is_here))
-    }
-
-    /// Of those who want something of a volume, whoever goes first.
-    fn first(&self, place: usize, is_here: bool) -> OwnerId {
-        let mut asks = vec![false; self.standings.len()];
-        for &OwnerId(owner) in &self.division.of_volumes[place] {
-            asks[owner as usize] = true;
-        }
-        let owners = (0..).zip(asks).filter(|(_, asks)| *asks);
-        let owners: Vec<OwnerId> = owners.map(|(owner, _)| OwnerId(owner)).collect();
-        let least = owners.iter().map(|&owner| self.turn(owner, is_here)).min();
-        let foremost = owners.into_iter();
-        let foremost = foremost.filter(|&owner| Some(self.turn(owner, is_here)) == least);
-        self.shares.neediest(foremost).unwrap_or_default()
-    }
-}
-
 /// What waits for volumes, as their owners' shares let it be seen.
 fn seen(volumes: &[VolumeQueue], turns: &Turns<'_>, floor: &Floor<'_>) -> Vec<mounts::Waiting> {
     let seen = |(place, queue): (usize, &VolumeQueue)| {
         let is_here = floor.here.contains(&queue.label);
-        let owner = turns.first(place, is_here);
-        let first = turns.turn(owner, is_here);
         let oldest = queue.waiting.iter().map(|one| one.request.0 as u64).min();
         let seen = mounts::Waiting {
             ready: oldest.unwrap_or(u64::MAX),
             here: is_here.then_some(0),
             ..mounts::Waiting::nobody(place as u32, MediumId(0))
         };
+        let Some((group, owner)) = turns.first(place, is_here) else {
+            return seen;
+        };
         let requests = turns.of_volume(place, is_here).zip(&queue.waiting);
-        let requests = requests.filter(|(turn, _)| *turn == first);
+        let requests = requests.filter(|(turn, _)| turn.group == group);
         seen.for_owner(owner, requests.map(|(_, one)| asked(owner, one)))
     };
     volumes.iter().enumerate().map(seen).collect()

@@ -11,7 +11,7 @@ mod meanwhile;
 mod seen;
 mod work;
 
-use super::busy::{Busy, Floor, OwnMount};
+use super::busy::{Busy, Floor, OwnMount, ReadFor};
 use super::choice::{Chooser, Next};
 use super::doubts::{Doubts, reads};
 use super::full::Full;
@@ -75,8 +75,8 @@ struct State {
     seen: Seen,
     /// What is being read, by label.
     claimed: HashMap<String, Claimed>,
-    /// Whom other volumes were read for last, by label.
-    last: HashMap<String, Owner>,
+    /// For whom volumes were read since they were mounted, by label.
+    read_for: HashMap<String, ReadFor>,
     /// Labels of volumes that cannot be had.
     unavailable: HashSet<String>,
     /// Labels of volumes that others have, and when they were asked for.
@@ -272,7 +272,8 @@ impl Recalling<'_> {
             });
             let own = state.claimed.values().map(Claimed::mount);
             let mut busy = Busy::of(&self.with, self.drives, &own.collect::<Vec<_>>())?;
-            busy.last = here.iter().find_map(|label| state.last.get(label)).cloned();
+            let read_for = here.iter().find_map(|label| state.read_for.get(label));
+            busy.read_for = read_for.cloned();
             let Some(next) = self.choose(volumes, &here, &busy) else {
                 // Nor is it left to what is kept whether the last drive ends.
                 if state.claimed.is_empty() && self.kept.forget_old() {
@@ -303,9 +304,12 @@ impl Recalling<'_> {
                         started_ns,
                         leased: None,
                     };
-                    state.seen.begin(&claimed.queue, here.contains(&label));
+                    let is_here = here.contains(&label);
+                    state.seen.begin(&claimed.queue, is_here);
+                    if !is_here {
+                        state.read_for.remove(&label);
+                    }
                     state.claimed.insert(label.clone(), claimed);
-                    state.last.remove(&label);
                     return Ok(Some(label));
                 }
             }
@@ -334,7 +338,7 @@ impl Recalling<'_> {
             now_ns: self.with.now(),
             drives: busy.drives,
             here,
-            last: busy.last.as_ref(),
+            read_for: busy.read_for.as_ref(),
             at_work: &busy.at_work,
             begun: &busy.begun,
             come: &|request, number| parts.come(request, number),

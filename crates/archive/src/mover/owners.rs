@@ -183,10 +183,4 @@ impl<'a> Division<'a> {
         let all = volumes.iter().flat_map(|queue| &queue.waiting);
         all.zip(self.of_volumes.iter().flatten().copied())
     }
-
-    /// The number of an owner for whom something waits or a drive works.
-    pub fn find(&self, owner: &Owner) -> Option<OwnerId> {
-        let place = self.owners.binary_search(&owner);
-        Some(OwnerId(place.ok()? as u32))
-    }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::catalogue::{FileId, RequestId, VolumeId};
+use crate::mover::busy::ReadFor;
 use crate::mover::owners::{Hold, OwnerShare, owner_shares};
 use crate::record::Segment;
 use std::collections::{BTreeMap, HashSet};
@@ -56,7 +57,7 @@ fn floor<'a>(at_work: &'a [Owner], here: &'a HashSet<String>) -> Floor<'a> {
         now_ns: 30 * 60_000_000_000,
         drives: 4,
         here,
-        last: None,
+        read_for: None,
         at_work,
         begun: &NOTHING,
         come: &|_, _| 0,
@@ -207,34 +208,46 @@ fn a_user_without_a_drive_goes_first_and_where_users_are_limited_alone() {
 }
 
 #[test]
-fn of_users_who_stand_alike_the_one_whose_recalls_a_drive_has_just_read_goes_last() {
-    let volumes = [queue("A", &[(1, "ann", 1), (2, "ann", 2), (3, "bob", 20)])];
-    let next = |mounts: MountSettings, here: &str| {
-        let (here, ann) = (HashSet::from([here.to_owned()]), owner("ann"));
+fn of_users_who_stand_alike_those_for_whom_a_drive_has_just_read_go_last() {
+    let volumes = [queue(
+        "A",
+        &[(1, "ann", 1), (2, "ann", 2), (3, "cat", 3), (4, "bob", 20)],
+    )];
+    let next = |mounts: MountSettings, here: &str, rounds: &[&[&str]]| {
+        let here = HashSet::from([here.to_owned()]);
+        let mut read_for = ReadFor::default();
+        for users in rounds {
+            read_for.add_round(users.iter().map(|user| owner(user)));
+        }
         let floor = Floor {
-            last: Some(&ann),
+            read_for: Some(&read_for),
             ..floor(&[], &here)
         };
         let next = Chooser::new(&with(mounts)).next(volumes.to_vec(), &floor);
-        next.map(|next| (next.queue.requests(), next.owner.user))
-    };
-    let read = |requests: &[i64], user: &str| {
-        let requests = requests.iter().map(|&id| RequestId(id));
-        Some((requests.collect::<Vec<_>>(), user.to_owned()))
+        let requests = next.expect("one").queue.waiting.into_iter();
+        requests.map(|one| one.request.0).collect::<Vec<i64>>()
     };
     let limited = MountSettings {
         drives_per_user: Some(1),
         ..MountSettings::default()
     };
-    assert_eq!(next(limited.clone(), "A"), read(&[3], "bob"));
-    assert_eq!(next(MountSettings::default(), "A"), read(&[3, 1, 2], "bob"));
+    let in_limits = |rounds: &[&[&str]]| next(limited.clone(), "A", rounds);
+    assert_eq!(in_limits(&[]), [1, 2, 3, 4]);
+    assert_eq!(in_limits(&[&["ann"]]), [3, 4]);
+    // Two who ask for very much do not keep it between them: whoever has waited longest for a turn goes first.
+    assert_eq!(in_limits(&[&["ann"], &["cat"]]), [4, 1, 2]);
+    assert_eq!(in_limits(&[&["ann"], &["cat"], &["bob"]]), [1, 2, 3]);
+    // Who was read for together goes on together.
+    assert_eq!(in_limits(&[&["ann", "cat", "bob"]]), [1, 2, 3, 4]);
+    let usual = MountSettings::default();
+    assert_eq!(next(usual, "A", &[&["ann"]]), [3, 4, 1, 2]);
     // It has another cartridge.
-    assert_eq!(next(limited, "B"), read(&[1, 2, 3], "ann"));
+    assert_eq!(next(limited.clone(), "B", &[&["ann"]]), [1, 2, 3, 4]);
     let oldest = MountSettings {
         policy: MountPolicy::Oldest,
         ..MountSettings::default()
     };
-    assert_eq!(next(oldest, "A"), read(&[1, 2, 3], "ann"));
+    assert_eq!(next(oldest, "A", &[&["ann"]]), [1, 2, 3, 4]);
 }
 
 #[test]

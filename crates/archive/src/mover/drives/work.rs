@@ -77,10 +77,13 @@ impl Work for Recalling<'_> {
             Ok(true) => return Err(Trouble::Elsewhere),
             Ok(false) => {
                 state.seen.read(claimed.queue.volume, self.with.now());
+                let state = &mut *state;
                 // Until the drive's time has come here it works for the same owner; nothing of the volume is claimed.
                 if let Some(claimed) = state.claimed.get_mut(volume) {
-                    claimed.queue.waiting.clear();
+                    let read = std::mem::take(&mut claimed.queue.waiting);
                     claimed.leased = None;
+                    let read_for = state.read_for.entry(volume.to_owned()).or_default();
+                    read_for.add_round(read.into_iter().map(|one| one.owner));
                 }
                 return Ok(());
             }
@@ -123,10 +126,7 @@ impl Work for Recalling<'_> {
     }
 
     fn done(&self, volume: &str) {
-        let mut state = lock(&self.state);
-        if let Some(claimed) = state.claimed.remove(volume) {
-            state.last.insert(volume.to_owned(), claimed.owner);
-        }
+        lock(&self.state).claimed.remove(volume);
     }
 
     fn put_back(&self, volume: &str) {
