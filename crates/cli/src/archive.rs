@@ -427,7 +427,7 @@ fn tell(notice: Notice) {
 /// An error of opening an archive, with what to do about it there.
 fn hinted(error: OpenError, directory: &Path) -> CliError {
     let directory = directory.display();
-    let lost = match &error {
+    let hint = match &error {
         OpenError::Catalogue(CatalogueError::Lost { .. }) => Some(format!(
             "put a backup of it in its place, from `tapewise catalog backup`, and remove catalogue.db-wal beside it; then run `tapewise catalog reconcile --archive {directory}`. Without a backup `tapewise catalog rebuild --archive {directory}` reads the cartridges"
         )),
@@ -438,10 +438,13 @@ fn hinted(error: OpenError, directory: &Path) -> CliError {
         ) => Some(format!(
             "put the right catalogue.db back, or go on with this one: `tapewise catalog reconcile --archive {directory}` keeps the files that it does not know"
         )),
+        OpenError::Busy(_) => {
+            Some("another tapewise works on this archive alone: wait for it".to_owned())
+        }
         _ => None,
     };
     let error = CliError::from(error);
-    match lost {
+    match hint {
         Some(hint) => error.hint(hint),
         None => error,
     }
