@@ -420,7 +420,8 @@ fn find<'a>(report: &'a AcceptanceReport, part: &str, what: &str) -> Option<&'a 
     measures.find(|measure| measure.part == part && measure.what == what)
 }
 
-/// The report that was begun, if it is of the same device and on the same terms.
+/// The report that was begun, if it is of the same device and on the same terms. The hours may differ until it is planned
+/// what they are for.
 pub fn same(
     begun: AcceptanceReport,
     asked: &AcceptanceReport,
@@ -433,7 +434,10 @@ pub fn same(
         ),
         ("another profile", begun.profile != asked.profile),
         ("another --seed", begun.seed != asked.seed),
-        ("other --hours", begun.budget_us != asked.budget_us),
+        (
+            "other --hours",
+            begun.is_planned() && begun.budget_us != asked.budget_us,
+        ),
         ("--write", begun.writes && !asked.writes),
         ("no --write", !begun.writes && asked.writes),
     ];
@@ -443,7 +447,10 @@ pub fn same(
             path.display()
         ))
         .hint("repeat its command, or give another -o")),
-        None => Ok(begun),
+        None => Ok(AcceptanceReport {
+            budget_us: asked.budget_us,
+            ..begun
+        }),
     }
 }
 

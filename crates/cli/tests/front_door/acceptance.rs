@@ -186,6 +186,37 @@ fn a_killed_acceptance_goes_on_where_it_stopped() {
     }
 }
 
+/// Hours in which nothing fits, and those of fills that were killed, are not held against those that are given then.
+#[test]
+fn until_a_plan_is_made_more_hours_may_be_given() {
+    let desk = Desk::new();
+    with_drive(&desk, "lib", "");
+    let run = |hours: &str| {
+        format!("drive check emulated:lib --full --hours {hours} -o lib.json --write")
+    };
+    let short = desk.run(&run("0.1"));
+    assert_eq!(short.code, 2, "{}", short.err);
+    assert!(short.err.contains("give more --hours"), "{}", short.err);
+    assert_eq!(report(&desk, "lib")["stage"], "filling");
+    let log = desk.read("lib.events.jsonl");
+    let long = r#"{"action":"rewind","at_us":0,"took_us":18000000000,"to":{"block":0}}"#;
+    desk.put("lib.events.jsonl", format!("{log}{long}\n"));
+    desk.done(&run("1"));
+    let done = report(&desk, "lib");
+    assert_eq!(done["stage"], "done");
+    assert!(
+        done["took_us"].as_f64().expect("a time") < 1.1 * 3.6e9,
+        "{done}"
+    );
+    let late = desk.run(&run("2"));
+    assert_eq!(late.code, 2, "{}", late.err);
+    assert!(
+        late.err.contains("begun with other --hours"),
+        "{}",
+        late.err
+    );
+}
+
 /// One drive measured with several seeds is as before; the same drive with slower mechanics is not, and what got worse is
 /// named.
 #[test]

@@ -133,6 +133,11 @@ pub struct LeftOutPart {
 }
 
 impl AcceptanceReport {
+    /// Whether it says what is to be measured.
+    pub fn is_planned(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
     /// Notes a plan.
     pub fn plan(&mut self, suite: &Suite) {
         let parts = suite.steps.iter().map(|planned| Part {

@@ -95,6 +95,11 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
         }
         None => new,
     };
+    if !report.is_planned() && log_path.exists() {
+        // Killed before it had filled the cartridge: that begins again, and so do the hours.
+        std::fs::remove_file(&log_path)
+            .map_err(|error| CliError::failed(format!("{}: {error}", log_path.display())))?;
+    }
     let past = acceptance::read_log(path)?;
     if report.stage != Stage::Done {
         let header = Header {
@@ -295,7 +300,7 @@ impl Work<'_> {
             let suite = Suite::acceptance(&subject, self.args.write, left, self.report.seed);
             self.report.plan(&suite);
         }
-        if self.report.parts.is_empty() {
+        if !self.report.is_planned() {
             self.report.cartridge = None;
             let what = "no part fits into so little time";
             return Err(CliError::input(what).hint("give more --hours"));
