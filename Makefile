@@ -13,7 +13,7 @@ SEEDS ?= 1..3
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: help demo demo-site test build check packages packages-verified python python-package capi cta targets programs \
+.PHONY: help demo demo-site test build check packages packages-verified python python-package python-tests capi cta targets programs \
     unit documented reproduce reproduce-seeds key-points verified bench unseen mounts placement forty-users \
     greedy-user campaign outside simulators simulate-faults kill-movers fuzz guest-times guest-gigabyte doc book links dist \
     source semver web web-test page other-systems windows clean
@@ -27,9 +27,11 @@ demo: build ## the main job, without hardware
 demo-site: build ## a site in two minutes: two libraries, three movers, forty users, and what goes wrong (best as root)
 	@python3 packaging/demo-site --program $(TAPEWISE)
 
-test: check other-systems packages targets programs page ## everything that must hold: style, lints, tests, the papers' claims
-	@# The papers fill the processors while a test waits for its guest.
-	@+$(MAKE) --no-print-directory --jobs 2 unit reproduce documented python-package
+test: ## everything that must hold: style, lints, tests, the papers' claims
+	@# The lints fill the processors while packages come over the network, the papers while a test waits for its guest.
+	@+$(MAKE) --no-print-directory --jobs 2 check targets
+	@+$(MAKE) --no-print-directory packages programs page
+	@+$(MAKE) --no-print-directory --jobs 2 unit reproduce documented python-tests SEEDS=1
 
 build: ## the program, optimised
 	@echo "building tapewise (release; some minutes the first time)"
@@ -56,11 +58,18 @@ $(PYTHON)/mypy: bench/check.txt
 	$(PYTHON)/pip install --quiet --disable-pip-version-check -r bench/check.txt
 	@touch $@
 
-python-package: target/python-package/installed ## the package for Python: built, types and stub checked, tests and notebooks run
-	@cd python && PATH=$(CURDIR)/target/python-package/bin:$$PATH VIRTUAL_ENV=$(CURDIR)/target/python-package sh -ec ' \
+IN_PYTHON = cd python && PATH=$(CURDIR)/target/python-package/bin:$$PATH VIRTUAL_ENV=$(CURDIR)/target/python-package \
+    PYTHONPATH=$(CURDIR)/python/package sh -ec
+PYTHON_CHECKS := ruff check --quiet .; ruff format --check --quiet .; mypy; stubtest tapewise._tapewise; pytest --quiet -rs
+
+python-tests: programs target/python-package/installed ## the package for Python on the library that `programs` made: style, types, stub, tests and notebooks
+	@cp -f target/debug/lib_tapewise.so python/package/tapewise/_tapewise.abi3.so
+	@$(IN_PYTHON) '$(PYTHON_CHECKS)'
+
+python-package: target/python-package/installed ## the same on the library that maturin builds for its users, and the stub made again; two minutes more
+	@$(IN_PYTHON) ' \
 	    maturin develop --quiet; ./stubs.sh $(CURDIR)/target/python-package/stub.pyi; \
-	    diff package/tapewise/_tapewise.pyi $(CURDIR)/target/python-package/stub.pyi; \
-	    ruff check --quiet .; ruff format --check --quiet .; mypy; pytest --quiet -rs'
+	    diff package/tapewise/_tapewise.pyi $(CURDIR)/target/python-package/stub.pyi; $(PYTHON_CHECKS)'
 
 target/python-package/installed: python/tests.txt
 	python3 -m venv target/python-package
@@ -78,8 +87,8 @@ targets: ## real SCSI targets and servers for the tests, from packages (as root;
 	@crates/scsi/tests/targets/install.sh $${CARGO_TARGET_DIR:-target}/linux
 	@house/peers/install.sh target/peers
 
-programs: ## the programs of the tests
-	$(CARGO) test --workspace --quiet --tests --no-run
+programs: ## the programs and libraries of the tests
+	$(CARGO) build --workspace --quiet --lib --bins --tests
 
 unit: targets ## unit, property and front-door tests
 	$(CARGO) test --workspace --quiet --tests
@@ -89,7 +98,7 @@ page:
 	@[ ! -d "$$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" ] && [ ! -x target/sid/usr/bin/wasm-opt ] \
 	    || crates/web/build.sh
 
-other-systems: ## does the program compile for Windows and macOS? Gets what rustup needs for it
+other-systems: ## does the program compile for Windows and macOS? Gets what rustup needs for it; two minutes
 	@CARGO="$(CARGO)" packaging/other-systems.sh
 
 windows: ## the same commands with the programs for Linux and, under wine, for Windows: output compared

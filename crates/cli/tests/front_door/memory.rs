@@ -4,14 +4,14 @@
 
 use crate::program::{Desk, Ran};
 
-/// Pipes 300 MB that begin as said, then repeat a piece, into a program that may have 400 MB.
+/// Pipes 128 MB that begin as said, then repeat a piece, into a program that may have as much with its own code.
 fn poured(begin: &str, piece: &str, verb: &str) -> Ran {
     let desk = Desk::new();
     desk.put("begin", begin);
     desk.put("piece", piece.repeat((1 << 20) / piece.len()));
-    let pour = "cat begin; i=0; while [ $i -lt 300 ]; do cat piece || exit; i=$((i+1)); done";
+    let pour = "cat begin; i=0; while [ $i -lt 128 ]; do cat piece || exit; i=$((i+1)); done";
     // Threads take address space, not memory: two are enough here.
-    let limits = "ulimit -v 400000; export RAYON_NUM_THREADS=2";
+    let limits = "ulimit -v 131072; export RAYON_NUM_THREADS=2";
     desk.shell(&format!(
         "{{ {pour}; }} 2> /dev/null | ({limits}; $TAPEWISE {verb})"
     ))
@@ -53,7 +53,7 @@ fn directories_in_directories_are_refused_before_their_paths_fill_the_memory() {
 
 /// Read to its last byte, for every piece of it is well-formed.
 #[test]
-fn an_index_that_goes_on_for_300_mb_takes_little_memory() {
+fn an_index_that_goes_on_for_128_mb_takes_little_memory() {
     let order = "order --profile lto8 --all-files";
     let note = "<!-- a note of thirty-odd letters -->\n".repeat(20);
     refused(HEAD, &note, order);
