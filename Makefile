@@ -8,13 +8,17 @@ TESTED := target/debug/tapewise
 # What `tapewise --version` prints; a copy without git has no commit.
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1; git rev-parse --short=12 HEAD 2>/dev/null | sed 's/.*/(commit &)/')
 PAPERS := nersc cern johnson-miller gniewek hillyer
+# `make test` takes one seed where none is given.
 SEEDS ?= 1..3
+
+# The extension module finds Python's functions where it is loaded: Python comes without a library to link with.
+export PYO3_BUILD_EXTENSION_MODULE := 1
 
 PYTHON := target/python/bin
 SIMULATORS := target/simulators/bin/python
 
-.PHONY: help demo demo-site test build check packages packages-verified python python-package python-tests capi cta targets programs \
-    unit documented reproduce reproduce-seeds key-points verified bench unseen mounts placement forty-users \
+.PHONY: help demo demo-site test build check packages packages-verified python python-tests python-package capi cta targets \
+    programs unit documented reproduce reproduce-seeds key-points verified bench unseen mounts placement forty-users \
     greedy-user campaign outside simulators simulate-faults kill-movers fuzz guest-times guest-gigabyte doc book links dist \
     source semver web web-test page other-systems windows clean
 
@@ -31,7 +35,8 @@ test: ## everything that must hold: style, lints, tests, the papers' claims
 	@# The lints fill the processors while packages come over the network, the papers while a test waits for its guest.
 	@+$(MAKE) --no-print-directory --jobs 2 check targets
 	@+$(MAKE) --no-print-directory packages programs page
-	@+$(MAKE) --no-print-directory --jobs 2 unit reproduce documented python-tests SEEDS=1
+	@+$(MAKE) --no-print-directory --jobs 2 unit reproduce documented python-tests \
+	    $(if $(filter file,$(origin SEEDS)),SEEDS=1)
 
 build: ## the program, optimised
 	@echo "building tapewise (release; some minutes the first time)"
@@ -62,11 +67,11 @@ IN_PYTHON = cd python && PATH=$(CURDIR)/target/python-package/bin:$$PATH VIRTUAL
     PYTHONPATH=$(CURDIR)/python/package sh -ec
 PYTHON_CHECKS := ruff check --quiet .; ruff format --check --quiet .; mypy; stubtest tapewise._tapewise; pytest --quiet -rs
 
-python-tests: programs target/python-package/installed ## the package for Python on the library that `programs` made: style, types, stub, tests and notebooks
+python-tests: programs target/python-package/installed ## the package for Python: style, types, stub, tests and notebooks
 	@cp -f target/debug/lib_tapewise.so python/package/tapewise/_tapewise.abi3.so
 	@$(IN_PYTHON) '$(PYTHON_CHECKS)'
 
-python-package: target/python-package/installed ## the same on the library that maturin builds for its users, and the stub made again; two minutes more
+python-package: target/python-package/installed ## the same, built by maturin as for its users, and the stub made again; minutes
 	@$(IN_PYTHON) ' \
 	    maturin develop --quiet; ./stubs.sh $(CURDIR)/target/python-package/stub.pyi; \
 	    diff package/tapewise/_tapewise.pyi $(CURDIR)/target/python-package/stub.pyi; $(PYTHON_CHECKS)'

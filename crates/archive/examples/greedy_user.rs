@@ -3,11 +3,12 @@
 //! simulation of the same requests. `make greedy-user` prints the figures of docs/method/next-mount.md.
 //!
 //! First comes a simulation with the profile of the drives. Then come the emulated drives. Their time passes only while
-//! all threads wait, so however busy the machine is, their times are the same. Beside each of their figures stands that of
-//! their twin: a simulation of the same requests with the times that the drives took, and with searches by a model that is
-//! fitted to the log of another run.
+//! all threads wait, so it does not matter how busy the machine is; still two runs differ by some seconds. Beside each of
+//! their figures stands that of their twin: a simulation of the same requests with the times that the drives took, and with
+//! searches by a model that is fitted to the log of another run.
 //!
-//! `cargo run --release -p tapewise-archive --example greedy_user -- [SEEDS [PART_OF_A_POLICY [FILES_EACH]]]`
+//! `cargo run --release -p tapewise-archive --example greedy_user -- [SEEDS [PART_OF_A_POLICY [FILES_EACH [FILES]]]]`: the
+//! archive has `FILES` files for each of `FILES_EACH`.
 
 #[path = "emulated/mod.rs"]
 mod emulated;
@@ -42,7 +43,8 @@ const CARTRIDGES: u16 = 60;
 const USERS: u64 = 30;
 /// Files that each of the thirty asks for, one after the other.
 const EACH: u64 = 4;
-/// Files of the archive for each of these, and those that the greedy user asks for at the beginning.
+/// Files of the archive for each of these, and how many of them the greedy user asks for at the beginning; fewer if
+/// there are not as many that nobody else asks for.
 const FILES: u64 = 450;
 const MANY: u64 = 375;
 /// From one request of the thirty to the next, on average.
@@ -83,9 +85,17 @@ const POLICIES: [(&str, &str); 7] = [
 fn main() -> Result<(), Box<dyn Error>> {
     let seeds: u64 = std::env::args().nth(1).map_or(Ok(1), |text| text.parse())?;
     let part = std::env::args().nth(2).unwrap_or_default();
-    let each: u64 = std::env::args()
-        .nth(3)
-        .map_or(Ok(EACH), |text| text.parse())?;
+    let size = Size {
+        each: std::env::args()
+            .nth(3)
+            .map_or(Ok(EACH), |text| text.parse())?,
+        files: std::env::args()
+            .nth(4)
+            .map_or(Ok(FILES), |text| text.parse())?,
+    };
+    if size.files <= USERS || size.each == 0 {
+        return Err("FILES_EACH is at least 1, and FILES at least 31".into());
+    }
     let policies = POLICIES.iter().filter(|(words, _)| words.contains(&part));
     // The simulation takes seconds, the emulated drives minutes.
     for emulates in [false, true] {
@@ -96,10 +106,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             if emulates { "---|" } else { "" }
         );
         for seed in 1..=seeds {
-            let archive = Filled::new(seed, each)?;
+            let archive = Filled::new(seed, size)?;
             for (words, policy) in policies.clone() {
                 let policy = MountSettings::from_toml(policy)?;
-                let asks = [false, true].map(|is_greedy_there| asked(seed, each, is_greedy_there));
+                let asks = [false, true].map(|is_greedy_there| asked(seed, size, is_greedy_there));
                 if emulates {
                     let [alone, beside] = asks.each_ref().map(|asks| archive.both(&policy, asks));
                     let ([alone, alone_twin], [beside, beside_twin]) = (alone?, beside?);
@@ -154,6 +164,27 @@ impl fmt::Display for Compared {
     }
 }
 
+/// How much is asked for, and of how many files.
+#[derive(Clone, Copy)]
+struct Size {
+    /// Files that each of the thirty asks for.
+    each: u64,
+    /// Files of the archive for each of these.
+    files: u64,
+}
+
+impl Size {
+    /// Files of the archive.
+    fn files(self) -> u64 {
+        self.files * self.each
+    }
+
+    /// Files that the greedy user asks for.
+    fn many(self) -> u64 {
+        MANY.min(self.files - USERS) * self.each
+    }
+}
+
 /// A request: when, whose, and for which file.
 struct Ask {
     at: Micros,
@@ -163,13 +194,13 @@ struct Ask {
 }
 
 /// What is asked, by time; no file twice.
-fn asked(seed: u64, each: u64, is_greedy_there: bool) -> Vec<Ask> {
+fn asked(seed: u64, size: Size, is_greedy_there: bool) -> Vec<Ask> {
     let mut random = Random::new(seed, 2);
-    let mut files: Vec<u64> = (0..FILES * each).collect();
+    let mut files: Vec<u64> = (0..size.files()).collect();
     random.shuffle(&mut files);
     let mut asks = Vec::new();
     let mut at_s = 300.0;
-    for number in 0..USERS * each {
+    for number in 0..USERS * size.each {
         at_s -= GAP_S * (1.0 - random.unit()).ln();
         asks.push(Ask {
             at: Micros::from_secs_f64(at_s),
@@ -178,7 +209,7 @@ fn asked(seed: u64, each: u64, is_greedy_there: bool) -> Vec<Ask> {
         });
     }
     if is_greedy_there {
-        let many = files.iter().rev().take((MANY * each) as usize);
+        let many = files.iter().rev().take(size.many() as usize);
         let many = many.map(|&file| Ask {
             at: Micros::ZERO,
             user: 0,
@@ -199,8 +230,7 @@ fn user(number: u64) -> String {
 /// An archive whose files are on tape.
 struct Filled {
     directory: tempfile::TempDir,
-    /// Files that each of the thirty asks for.
-    each: u64,
+    size: Size,
     /// Label and segment of each file.
     places: Vec<(String, Segment)>,
     /// The drives as the log of another run tells.
@@ -208,7 +238,7 @@ struct Filled {
 }
 
 impl Filled {
-    fn new(seed: u64, each: u64) -> Result<Filled, Box<dyn Error>> {
+    fn new(seed: u64, size: Size) -> Result<Filled, Box<dyn Error>> {
         let directory = tempfile::tempdir()?;
         let mut spec =
             LibrarySpec::with_robot("ibm3584", "lto8", DRIVES, CARTRIDGES + 10, CARTRIDGES, seed);
@@ -220,10 +250,10 @@ impl Filled {
         let library = Library::create(&full.join("library"), &spec, Clock::virtual_time())?;
         let pool = pool(&library.apart(), 0..DRIVES, Pace::Turns)?;
         let base = profile::find("lto8")?;
-        let settings = settings(&MountSettings::default(), &base, each);
+        let settings = settings(&MountSettings::default(), &base, size);
         let mut archive = Archive::open(&full, pool, settings)?;
         let shape = Shape {
-            files: FILES * each,
+            files: size.files(),
             bytes: FILE_BYTES,
         };
         let ids = stored(&archive.cache, directory.path(), shape, seed)?;
@@ -237,7 +267,7 @@ impl Filled {
         let places = ids.into_iter().map(place).collect::<Result<_, _>>()?;
         let mut filled = Filled {
             directory,
-            each,
+            size,
             places,
             drive: base,
         };
@@ -250,9 +280,9 @@ impl Filled {
         let run = self.copied()?;
         let library = Library::open(&run.path().join("library"), Clock::virtual_time())?;
         let pool = pool(&library.apart(), 0..DRIVES, Pace::Turns)?;
-        let settings = settings(&MountSettings::default(), &self.drive, self.each);
+        let settings = settings(&MountSettings::default(), &self.drive, self.size);
         let mut archive = Archive::open(run.path(), pool, settings)?;
-        for (number, ask) in asked(seed + FITTED_TO, EACH, true)
+        for (number, ask) in asked(seed + FITTED_TO, self.size, true)
             .iter()
             .take(FITTED)
             .enumerate()
@@ -287,7 +317,7 @@ impl Filled {
         let library = Library::open(&run.path().join("library"), clock.clone())?;
         let pool = pool(&library, 0..DRIVES, Pace::Looking(LOOKS))?;
         let mut archive =
-            Archive::open(run.path(), pool, settings(policy, &self.drive, self.each))?;
+            Archive::open(run.path(), pool, settings(policy, &self.drive, self.size))?;
         let catalogue = Arc::clone(&archive.catalogue);
         let began = clock.now();
         let now_ns = || 10 + (clock.now() - began).0 * 1_000;
@@ -463,12 +493,12 @@ fn begin(
     Ok(())
 }
 
-fn settings(policy: &MountSettings, drive: &Profile, each: u64) -> Settings {
+fn settings(policy: &MountSettings, drive: &Profile, size: Size) -> Settings {
     let mut settings = Settings::of(drive.clone());
     settings.block_bytes = BLOCK_BYTES as u32;
     settings.segment_bytes = 1 << 20;
     settings.byte_scale = SCALE;
-    settings.volume_bytes = Some(FILES * each / u64::from(CARTRIDGES) * FILE_BYTES as u64);
+    settings.volume_bytes = Some(size.files() / u64::from(CARTRIDGES) * FILE_BYTES as u64);
     settings.mounts = policy.clone();
     settings
 }
