@@ -65,10 +65,9 @@ impl Forecast {
             settings,
             asking,
         };
-        let queue = catalogue.recall_queue()?;
-        let shares = schedule.shares(&queue.volumes)?;
         let mut left = Left::default();
-        left.add_queue(queue);
+        left.add(catalogue.recall_queue()?.volumes);
+        let shares = schedule.shares(&left)?;
         let (mut pulls, free) = schedule.of(left.clone(), &[])?;
         let (mut busy, mut begun) = (Vec::new(), free.clone());
         if let Some(drives) = schedule.add_begun(&mut left)? {

@@ -55,6 +55,7 @@ mod session;
 mod tiers;
 mod turns;
 mod verify;
+mod wanted;
 
 pub use add::{Added, Others, ReadIn, Rebuilt};
 pub(crate) use busy::Floor;
@@ -71,6 +72,7 @@ pub use repack::Repacked;
 pub use scrub::{Scrub, scrub_order, within};
 pub use tiers::{Due, Moved, Tier, due};
 pub use verify::{Verified, VolumeVerified};
+pub(crate) use wanted::{AllWanted, Wanted};
 
 use crate::bucket::Buckets;
 use crate::cache::{Cache, CacheError};

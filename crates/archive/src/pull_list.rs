@@ -5,10 +5,11 @@
 
 use crate::at_work::{Reading, readings};
 use crate::catalogue::{
-    Catalogue, CatalogueError, CopyState, Entry, FileId, RecallQueue, RequestId, VolumeId,
-    VolumeQueue, Waiting,
+    Catalogue, CatalogueError, CopyState, Entry, FileId, RequestId, VolumeId, VolumeQueue, Waiting,
 };
-use crate::mover::{Chooser, Floor, MoveError, Next, OwnerShare, ROBOT_S, Settings, owner_shares};
+use crate::mover::{
+    AllWanted, Chooser, Floor, MoveError, Next, OwnerShare, ROBOT_S, Settings, Wanted, owner_shares,
+};
 use crate::read::{Known, MappedTape, TapeRead};
 use crate::record::{Segment, Volume};
 use std::collections::{BTreeMap, HashMap, HashSet, btree_map};
@@ -93,22 +94,24 @@ pub fn pull_list(
     settings: &Settings,
 ) -> Result<PullList, MoveError> {
     let mut list = PullList::default();
-    let mut left = Left::default();
+    let mut volumes = BTreeMap::new();
     for &file in asking.files {
         let entry = catalogue.file(file)?;
         if entry.cached.is_some() || entry.file.bytes == 0 {
             list.at_hand += 1;
-        } else if !left.add(catalogue, file, &entry, asking.now_ns)? {
+        } else if !add_copies(&mut volumes, catalogue, file, &entry, asking.now_ns)? {
             list.stranded.push(file);
         }
     }
+    let mut left = Left::default();
+    left.add(volumes.into_values().collect());
     let schedule = Schedule {
         catalogue,
         settings,
         asking,
     };
     let mut beside_others = left.clone();
-    beside_others.add_queue(catalogue.recall_queue()?);
+    beside_others.add(catalogue.recall_queue()?.volumes);
     let busy = schedule.add_begun(&mut beside_others)?.unwrap_or_default();
     let (pulls, alone) = schedule.of(left, &[])?;
     let (_, beside) = schedule.of(beside_others, &busy)?;
@@ -147,8 +150,8 @@ pub(crate) struct Schedule<'a> {
 }
 
 impl Schedule<'_> {
-    /// What each owner has of the drives now, and what of the queue for these volumes is held back.
-    pub fn shares(&self, volumes: &[VolumeQueue]) -> Result<Vec<OwnerShare>, MoveError> {
+    /// What each owner has of the drives now, and what of the queue is held back.
+    pub fn shares(&self, left: &Left) -> Result<Vec<OwnerShare>, MoveError> {
         let begun = self.catalogue.begun()?;
         let at_work: Vec<Owner> = begun.mounts.into_iter().map(|mount| mount.owner).collect();
         let floor = Floor {
@@ -158,9 +161,10 @@ impl Schedule<'_> {
             read_for: None,
             at_work: &at_work,
             begun: &begun.places,
-            come: &|_, _| 0,
+            come: None,
         };
-        Ok(owner_shares(&self.settings.mounts, volumes, &floor))
+        let volumes: Vec<Wanted> = left.wanted.volumes().cloned().collect();
+        Ok(owner_shares(&self.settings.mounts, &volumes, &floor))
     }
 
     /// Drives of the archive, and those of movers if these have more.
@@ -177,7 +181,7 @@ impl Schedule<'_> {
         let mut leases = self.catalogue.leases()?;
         leases.retain(|lease| lease.until_ns > self.asking.now_ns);
         let readings = readings(&leases, &begun, self.asking.drives);
-        left.add_queue(begun);
+        left.add(begun.volumes);
         let busy = readings.into_iter().map(|reading| {
             left.comes(&reading.queue);
             let volume = self.catalogue.volume(reading.queue.volume)?;
@@ -285,91 +289,74 @@ impl Drive {
     }
 }
 
+/// Adds the whole copies of a file to what waits for volumes; false where there is none.
+fn add_copies(
+    volumes: &mut BTreeMap<VolumeId, VolumeQueue>,
+    catalogue: &dyn Catalogue,
+    file: FileId,
+    entry: &Entry,
+    now_ns: i64,
+) -> Result<bool, CatalogueError> {
+    let mut is_there = false;
+    for copy in &entry.copies {
+        if copy.state != CopyState::Whole {
+            continue;
+        }
+        is_there = true;
+        let mut by_volume: BTreeMap<VolumeId, Vec<Segment>> = BTreeMap::new();
+        for (volume, segment) in &copy.segments {
+            by_volume.entry(*volume).or_default().push(*segment);
+        }
+        let runs = by_volume.iter().flat_map(|(volume, segments)| {
+            let runs = segments.chunk_by(Segment::is_followed_by);
+            runs.map(|run| (*volume, run.to_vec()))
+        });
+        for (volume, segments) in runs {
+            let queue = match volumes.entry(volume) {
+                btree_map::Entry::Occupied(there) => there.into_mut(),
+                btree_map::Entry::Vacant(new) => new.insert(VolumeQueue {
+                    volume,
+                    label: catalogue.volume(volume)?.label,
+                    waiting: Vec::new(),
+                }),
+            };
+            queue.waiting.push(Waiting {
+                request: of(file),
+                file,
+                number: copy.number,
+                owner: Owner::default(),
+                place: None,
+                priority: 0,
+                deadline_ns: None,
+                created_ns: now_ns,
+                file_bytes: entry.file.bytes,
+                zstd_bytes: copy.zstd_bytes,
+                segments,
+            });
+        }
+    }
+    Ok(is_there)
+}
+
 /// What is still to be read.
 #[derive(Clone, Default)]
 pub(crate) struct Left {
-    volumes: BTreeMap<VolumeId, VolumeQueue>,
-    /// Which copy of each file is being read, and its bytes, as they stand on the tapes, that have been.
+    wanted: AllWanted,
+    /// Which copy of a file is read of which more is to come, and its bytes, as they stand on the tapes, that have been.
     come: HashMap<RequestId, (u32, u64)>,
-    whole: HashSet<RequestId>,
     /// Bytes that each copy has, as they stand on the tapes.
     of: HashMap<(RequestId, u32), u64>,
 }
 
 impl Left {
-    /// Adds the whole copies of a file; false where there is none.
-    fn add(
-        &mut self,
-        catalogue: &dyn Catalogue,
-        file: FileId,
-        entry: &Entry,
-        now_ns: i64,
-    ) -> Result<bool, CatalogueError> {
-        let request = of(file);
-        let mut is_there = false;
-        for copy in &entry.copies {
-            if copy.state != CopyState::Whole {
-                continue;
-            }
-            is_there = true;
-            let bytes = copy
-                .segments
-                .iter()
-                .map(|(_, segment)| segment.bytes)
-                .fold(0, u64::saturating_add);
-            self.of.insert((request, copy.number), bytes);
-            let mut by_volume: BTreeMap<VolumeId, Vec<Segment>> = BTreeMap::new();
-            for (volume, segment) in &copy.segments {
-                by_volume.entry(*volume).or_default().push(*segment);
-            }
-            let runs = by_volume.iter().flat_map(|(volume, segments)| {
-                let runs = segments.chunk_by(Segment::is_followed_by);
-                runs.map(|run| (*volume, run.to_vec()))
-            });
-            for (volume, segments) in runs {
-                let queue = match self.volumes.entry(volume) {
-                    btree_map::Entry::Occupied(there) => there.into_mut(),
-                    btree_map::Entry::Vacant(new) => new.insert(VolumeQueue {
-                        volume,
-                        label: catalogue.volume(volume)?.label,
-                        waiting: Vec::new(),
-                    }),
-                };
-                queue.waiting.push(Waiting {
-                    request,
-                    file,
-                    number: copy.number,
-                    owner: Owner::default(),
-                    place: None,
-                    priority: 0,
-                    deadline_ns: None,
-                    created_ns: now_ns,
-                    file_bytes: entry.file.bytes,
-                    zstd_bytes: copy.zstd_bytes,
-                    segments,
-                });
-            }
+    /// Adds what waits for volumes.
+    pub fn add(&mut self, volumes: Vec<VolumeQueue>) {
+        for one in volumes.iter().flat_map(|queue| &queue.waiting) {
+            let bytes = one.segments.iter().map(|segment| segment.bytes);
+            let of = self.of.entry((one.request, one.number)).or_default();
+            *of = bytes.fold(*of, u64::saturating_add);
         }
-        Ok(is_there)
-    }
-
-    /// Adds what waits in a queue.
-    pub fn add_queue(&mut self, waiting: RecallQueue) {
-        for queue in waiting.volumes {
-            for one in &queue.waiting {
-                let bytes = one.segments.iter().map(|segment| segment.bytes);
-                let of = self.of.entry((one.request, one.number)).or_default();
-                *of = bytes.fold(*of, u64::saturating_add);
-            }
-            match self.volumes.entry(queue.volume) {
-                btree_map::Entry::Occupied(mut there) => {
-                    there.get_mut().waiting.extend(queue.waiting)
-                }
-                btree_map::Entry::Vacant(new) => {
-                    new.insert(queue);
-                }
-            }
-        }
+        self.wanted.add(volumes);
     }
 
     /// The volume that is mounted next, with what is read of it.
@@ -380,18 +367,11 @@ impl Left {
         now: Micros,
         busy: &[&Drive],
     ) -> Option<Next> {
-        let is_free = |queue: &&VolumeQueue| {
+        let is_free = |wanted: &&Wanted| {
             let mut mounted = busy.iter().filter_map(|drive| drive.volume);
-            mounted.all(|volume| volume != queue.volume)
+            mounted.all(|volume| volume != wanted.queue().volume)
         };
-        let volumes = self.volumes.values().filter(is_free).map(|queue| {
-            let waiting = queue.waiting.iter();
-            let left = waiting.filter(|waiting| !self.whole.contains(&waiting.request));
-            VolumeQueue {
-                waiting: left.cloned().collect(),
-                ..queue.clone()
-            }
-        });
+        let volumes = self.wanted.volumes().filter(is_free).cloned();
         let come = |request, number| match self.come.get(&request) {
             Some(&(of, bytes)) if of == number => bytes,
             Some(_) => u64::MAX,
@@ -409,7 +389,7 @@ impl Left {
             read_for: None,
             at_work: &at_work,
             begun: &begun,
-            come: &come,
+            come: (!self.come.is_empty()).then_some(&come),
         };
         let next = chooser.next(volumes.collect(), &floor)?;
         self.comes(&next.queue);
@@ -418,17 +398,21 @@ impl Left {
 
     /// This of a volume is read. Parts of a file come in their order.
     pub fn comes(&mut self, queue: &VolumeQueue) {
+        let mut whole = Vec::new();
         for waiting in &queue.waiting {
             let end = waiting
                 .segments
                 .last()
                 .map_or(0, |last| last.file_offset.saturating_add(last.bytes));
-            self.come.insert(waiting.request, (waiting.number, end));
             let of = self.of.get(&(waiting.request, waiting.number));
             if of.is_none_or(|of| end >= *of) {
-                self.whole.insert(waiting.request);
+                self.come.remove(&waiting.request);
+                whole.push(waiting.request);
+            } else {
+                self.come.insert(waiting.request, (waiting.number, end));
             }
         }
+        self.wanted.remove(whole);
     }
 }
 

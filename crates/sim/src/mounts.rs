@@ -133,6 +133,11 @@ impl Waiting {
         self.weight += f64::from(priority).exp2();
     }
 
+    /// The same of a request as it was asked.
+    pub fn add_asked(&mut self, one: &Asked) {
+        self.add(one.number, one.arrived, one.size_mb, one.priority);
+    }
+
     /// The same, where owners have shares: it would be mounted for whoever of those who wait for it goes first, and is
     /// known by what owners of that standing wait for. What the others wait for must not bring those forward.
     #[must_use]
@@ -159,10 +164,19 @@ impl Waiting {
             owner,
             ..Waiting::nobody(self.cartridge, self.medium)
         };
-        for one in requests {
-            seen.add(one.number, one.arrived, one.size_mb, one.priority);
-        }
+        requests.for_each(|one| seen.add_asked(&one));
         seen
+    }
+
+    /// What waits for `other` waits for it too.
+    pub fn join(&mut self, other: &Waiting) {
+        self.requests += other.requests;
+        self.size_mb += other.size_mb;
+        self.oldest = self.oldest.min(other.oldest);
+        self.oldest_arrived = self.oldest_arrived.min(other.oldest_arrived);
+        self.arrived += other.arrived;
+        self.priority = self.priority.max(other.priority);
+        self.weight += other.weight;
     }
 
     /// Whether its oldest request has waited for `overdue_s`.

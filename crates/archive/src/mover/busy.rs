@@ -20,8 +20,9 @@ pub(crate) struct Floor<'a> {
     pub at_work: &'a [Owner],
     /// Recalls that drives have begun, by the directory that they go to.
     pub begun: &'a BTreeMap<Vec<u8>, u64>,
-    /// How many bytes of a copy have been read; where another copy was begun, an offset that no part has.
-    pub come: &'a dyn Fn(RequestId, u32) -> u64,
+    /// How many bytes of a copy have been read; where another copy was begun, an offset that no part has. None where
+    /// nothing was read of any file that has more parts.
+    pub come: Option<&'a dyn Fn(RequestId, u32) -> u64>,
 }
 
 /// What drives do while one is free.

@@ -5,12 +5,13 @@ use super::Settings;
 use super::busy::Floor;
 use super::owners::{Division, destination_hold};
 use super::turns::{Turn, Turns};
+use super::wanted::{Wanted, asked, micros};
 use crate::catalogue::{VolumeQueue, Waiting};
 use tapewise_model::Micros;
 use tapewise_sim::library::MountCost;
 use tapewise_sim::mounts::{
-    self, Asked, Choice, Elsewhere, FreeDrive, KindId, MediumId, MountSettings, Owner, OwnerId,
-    Pace, Reason, Shares, Situation,
+    self, Choice, Elsewhere, FreeDrive, KindId, MediumId, MountSettings, Owner, OwnerId, Pace,
+    Reason, Shares, Situation,
 };
 
 /// A robot's way to a drive, and back, where costs of mounts are compared. It is the same for all volumes, so little
@@ -50,7 +51,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// The volume to read next. Parts on several volumes are read in file order, and all of one copy.
-    pub fn next(&self, volumes: Vec<VolumeQueue>, floor: &Floor<'_>) -> Option<Next> {
+    pub fn next(&self, volumes: Vec<Wanted>, floor: &Floor<'_>) -> Option<Next> {
         let volumes = self.readable(volumes, floor);
         let division = Division::of(self.settings, &volumes, floor);
         // Other policies do not see to shares: to them all owners are alike.
@@ -83,23 +84,26 @@ impl<'a> Chooser<'a> {
             return None;
         };
         let owner = waiting[place].owner;
-        let next = &volumes[place];
-        let turns = turns.of_volume(place, floor.here.contains(&next.label));
-        let mut read: Vec<(Turn, &Waiting)> = turns.zip(&next.waiting).collect();
+        let next = volumes[place].queue();
+        let is_here = floor.here.contains(&next.label);
+        let waiting = next.waiting.iter();
+        let mut read: Vec<(Turn, &Waiting)> = waiting
+            .map(|one| (turns.of_owner(&one.owner, is_here), one))
+            .collect();
         // To read for these alone, and then for the others, moves the tape twice: only who limits users wants that.
         if self.settings.limits_users() {
             let first = read.iter().map(|(turn, _)| turn.group).min();
             read.retain(|(turn, _)| Some(turn.group) == first);
         }
         read.sort_by_key(|(turn, one)| (*turn, one.created_ns, one.request));
-        let mut queue = VolumeQueue {
-            waiting: read.into_iter().map(|(_, one)| one.clone()).collect(),
-            label: next.label.clone(),
-            ..*next
-        };
-        self.keep_within_limits(&mut queue.waiting, floor);
+        let mut read: Vec<&Waiting> = read.into_iter().map(|(_, one)| one).collect();
+        self.keep_within_limits(&mut read, floor);
         Some(Next {
-            queue,
+            queue: VolumeQueue {
+                waiting: read.into_iter().cloned().collect(),
+                label: next.label.clone(),
+                ..*next
+            },
             owner: division.owners[owner.0 as usize].clone(),
             has_and_due: division.shares.has_and_due(owner),
             reason,
@@ -110,7 +114,7 @@ impl<'a> Chooser<'a> {
     pub fn cuts(
         &self,
         rest: &VolumeQueue,
-        volumes: Vec<VolumeQueue>,
+        volumes: Vec<Wanted>,
         floor: &Floor<'_>,
     ) -> Option<String> {
         let volumes = self.readable(volumes, floor);
@@ -133,7 +137,7 @@ impl<'a> Chooser<'a> {
         }
         let overdue = elsewhere.iter().filter(|one| one.is_overdue(now, rules));
         let oldest = overdue.min_by_key(|one| one.oldest)?;
-        Some(volumes[oldest.cartridge as usize].label.clone())
+        Some(volumes[oldest.cartridge as usize].label().to_owned())
     }
 
     /// The drive whose cartridge goes home before anybody needs it, of those that have nothing to do. `mounts` and `again`
@@ -158,21 +162,28 @@ impl<'a> Chooser<'a> {
     }
 
     /// What can be read now of what waits for volumes.
-    fn readable(&self, volumes: Vec<VolumeQueue>, floor: &Floor<'_>) -> Vec<VolumeQueue> {
-        let readable = volumes.into_iter().filter_map(|mut queue| {
-            queue.waiting.retain(|waiting| {
-                let first = waiting.segments.first();
-                let come = (floor.come)(waiting.request, waiting.number);
-                let is_next = first.is_none_or(|segment| segment.file_offset == come);
-                is_next && destination_hold(self.settings, waiting, floor).is_none()
-            });
-            (!queue.waiting.is_empty()).then_some(queue)
+    fn readable(&self, volumes: Vec<Wanted>, floor: &Floor<'_>) -> Vec<Wanted> {
+        let is_next = |waiting: &Waiting| {
+            let first = waiting.segments.first();
+            let come = floor
+                .come
+                .map_or(0, |come| come(waiting.request, waiting.number));
+            first.is_none_or(|segment| segment.file_offset == come)
+        };
+        let holds = self.settings.recalls_per_destination.is_some();
+        let readable = volumes.into_iter().filter_map(|wanted| {
+            if floor.come.is_none() && !wanted.sums().has_later_parts && !holds {
+                return Some(wanted);
+            }
+            wanted.keeping(|one| {
+                is_next(one) && destination_hold(self.settings, one, floor).is_none()
+            })
         });
         readable.collect()
     }
 
     /// Takes as many recalls as one mount reads, and as each directory takes.
-    fn keep_within_limits(&self, waiting: &mut Vec<Waiting>, floor: &Floor<'_>) {
+    fn keep_within_limits(&self, waiting: &mut Vec<&Waiting>, floor: &Floor<'_>) {
         let mut begun = floor.begun.clone();
         let most = self.settings.recalls_per_destination.map(u64::from);
         waiting.retain(|one| match (&one.place, most) {
@@ -202,40 +213,26 @@ impl<'a> Chooser<'a> {
 }
 
 /// What waits for volumes, as their owners' shares let it be seen.
-fn seen(volumes: &[VolumeQueue], turns: &Turns<'_>, floor: &Floor<'_>) -> Vec<mounts::Waiting> {
-    let seen = |(place, queue): (usize, &VolumeQueue)| {
-        let is_here = floor.here.contains(&queue.label);
-        let oldest = queue.waiting.iter().map(|one| one.request.0 as u64).min();
-        let seen = mounts::Waiting {
+fn seen(volumes: &[Wanted], turns: &Turns<'_>, floor: &Floor<'_>) -> Vec<mounts::Waiting> {
+    let seen = |(place, wanted): (usize, &Wanted)| {
+        let is_here = floor.here.contains(wanted.label());
+        let of_owners = &wanted.sums().of_owners;
+        let oldest = of_owners.values().map(|sum| sum.oldest).min();
+        let mut seen = mounts::Waiting {
             ready: oldest.unwrap_or(u64::MAX),
             here: is_here.then_some(0),
             ..mounts::Waiting::nobody(place as u32, MediumId(0))
         };
-        let Some((group, owner)) = turns.first(place, is_here) else {
+        let Some((group, first)) = turns.first(place, is_here) else {
             return seen;
         };
-        let requests = turns.of_volume(place, is_here).zip(&queue.waiting);
-        let requests = requests.filter(|(turn, _)| turn.group == group);
-        seen.for_owner(owner, requests.map(|(_, one)| asked(owner, one)))
+        seen.owner = first;
+        let sums = turns.of_volume(place, is_here).zip(of_owners.values());
+        let sums = sums.filter(|(turn, _)| turn.group == group);
+        sums.for_each(|(_, sum)| seen.join(sum));
+        seen
     };
     volumes.iter().enumerate().map(seen).collect()
-}
-
-/// A request as the policies know it. Requests of one moment are in the order of their numbers.
-fn asked(owner: OwnerId, waiting: &Waiting) -> Asked {
-    let bytes = waiting.segments.iter().map(|segment| segment.bytes);
-    Asked {
-        owner,
-        number: waiting.request.0 as u64,
-        arrived: micros(waiting.created_ns),
-        size_mb: bytes.fold(0, u64::saturating_add) as f64 / 1e6,
-        // Steps of urgency below zero count too; beyond a hundred none does.
-        priority: (waiting.priority.clamp(-100, 100) + 100) as u8,
-    }
-}
-
-fn micros(ns: i64) -> Micros {
-    Micros(ns / 1000)
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use super::hand_over::Recalled;
 use super::lessee::{Denied, Leased};
 use super::recall::{Between, Deliverer, Parts, Shared};
 use super::session::DriveContext;
+use super::wanted::Wanted;
 use super::{MoveError, Mover};
 use crate::catalogue::{CopyState, RequestId, RequestState, VolumeQueue, Waiting};
 use crate::record::Segment;
@@ -211,46 +212,46 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Recalling<'_> {
     /// What waits for volumes, and has room where it is to go.
-    fn volumes(&self) -> Result<Vec<VolumeQueue>, MoveError> {
+    fn volumes(&self) -> Result<Vec<Wanted>, MoveError> {
         let mut volumes = self.kept.volumes()?;
         if let Some(within_reach) = &self.within_reach {
-            volumes.retain(|queue| within_reach.contains(&queue.label));
+            volumes.retain(|wanted| within_reach.contains(wanted.label()));
         }
         let too_long = self.with.cache.too_long_for_now(self.with.now())?;
-        self.full.keep_what_has_room(&mut volumes, &too_long);
-        Ok(volumes)
+        Ok(self.full.keep_what_has_room(volumes, &too_long))
     }
 
     /// What waits for volumes that can be had. A copy of which a part is still to come from one that
     /// cannot is left for the file's other copies, and what came of it is given up.
-    fn available(&self, unavailable: &HashSet<String>) -> Result<Vec<VolumeQueue>, MoveError> {
-        let mut volumes = self.volumes()?;
+    fn available(&self, unavailable: &HashSet<String>) -> Result<Vec<Wanted>, MoveError> {
+        let volumes = self.volumes()?;
+        let (out, mut within): (Vec<Wanted>, Vec<Wanted>) =
+            (volumes.into_iter()).partition(|wanted| unavailable.contains(wanted.label()));
         let mut parts = lock(&self.parts);
-        let out_of_reach: HashSet<(RequestId, u32)> = volumes
+        let out_of_reach: HashSet<(RequestId, u32)> = out
             .iter()
-            .filter(|queue| unavailable.contains(&queue.label))
-            .flat_map(|queue| &queue.waiting)
+            .flat_map(|wanted| &wanted.queue().waiting)
             .filter(|waiting| parts.lacks(waiting))
             .map(|waiting| (waiting.request, waiting.number))
             .collect();
         parts.give_up(&out_of_reach);
-        volumes.retain(|queue| !unavailable.contains(&queue.label));
-        for queue in &mut volumes {
-            let waiting = &mut queue.waiting;
-            waiting.retain(|one| !out_of_reach.contains(&(one.request, one.number)));
+        if !out_of_reach.is_empty() {
+            let is_within = |one: &Waiting| !out_of_reach.contains(&(one.request, one.number));
+            let all = within.into_iter();
+            within = all.filter_map(|wanted| wanted.keeping(is_within)).collect();
         }
-        Ok(volumes)
+        Ok(within)
     }
 
     /// What waits for volumes that nobody else has.
-    fn open_to(&self, state: &State) -> Result<Vec<VolumeQueue>, MoveError> {
+    fn open_to(&self, state: &State) -> Result<Vec<Wanted>, MoveError> {
         let mut volumes = self.available(&state.unavailable)?;
         let long_ago = self.with.now().saturating_sub(DENIED_NS);
-        let is_denied = |queue: &VolumeQueue| {
-            let asked_ns = state.denied.get(&queue.label);
+        let is_denied = |label: &str| {
+            let asked_ns = state.denied.get(label);
             asked_ns.is_some_and(|asked_ns| *asked_ns > long_ago)
         };
-        volumes.retain(|queue| !is_denied(queue));
+        volumes.retain(|wanted| !is_denied(wanted.label()));
         Ok(volumes)
     }
 
@@ -263,10 +264,10 @@ impl Recalling<'_> {
         loop {
             let mut here = HashSet::new();
             let mut volumes = self.open_to(state)?;
-            volumes.retain(|queue| {
-                let fit = fits(&queue.label);
+            volumes.retain(|wanted| {
+                let fit = fits(wanted.label());
                 if fit == Fit::Here {
-                    here.insert(queue.label.clone());
+                    here.insert(wanted.label().to_owned());
                 }
                 fit != Fit::Not
             });
@@ -317,12 +318,7 @@ impl Recalling<'_> {
     }
 
     /// The next volume for a drive that has `here` in it.
-    fn choose(
-        &self,
-        volumes: Vec<VolumeQueue>,
-        here: &HashSet<String>,
-        busy: &Busy,
-    ) -> Option<Next> {
+    fn choose(&self, volumes: Vec<Wanted>, here: &HashSet<String>, busy: &Busy) -> Option<Next> {
         self.ask(here, busy, |floor| self.chooser.next(volumes, floor))
     }
 
@@ -334,6 +330,7 @@ impl Recalling<'_> {
         question: impl FnOnce(&Floor<'_>) -> T,
     ) -> T {
         let parts = lock(&self.parts);
+        let come = |request, number| parts.come(request, number);
         question(&Floor {
             now_ns: self.with.now(),
             drives: busy.drives,
@@ -341,7 +338,7 @@ impl Recalling<'_> {
             read_for: busy.read_for.as_ref(),
             at_work: &busy.at_work,
             begun: &busy.begun,
-            come: &|request, number| parts.come(request, number),
+            come: (!parts.is_empty()).then_some(&come),
         })
     }
 

@@ -1,6 +1,7 @@
 //! What takes no file for now: destinations of recalls that are full, and the cache.
 
-use crate::catalogue::{VolumeQueue, Waiting};
+use super::wanted::Wanted;
+use crate::catalogue::Waiting;
 use crate::deliver::shown;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -37,6 +38,17 @@ struct Noted {
     too_long: Option<String>,
 }
 
+impl Noted {
+    fn has(&self, place: Option<&[u8]>) -> bool {
+        self.places.keys().any(|full| full.as_deref() == place)
+    }
+
+    fn stops(&self, waiting: &Waiting) -> bool {
+        let has_room = waiting.place.is_none() && waiting.has_begun();
+        !has_room && self.has(waiting.place.as_deref())
+    }
+}
+
 impl Full {
     fn noted(&self) -> MutexGuard<'_, Noted> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -50,39 +62,45 @@ impl Full {
 
     /// Whether a place is one of them.
     pub fn has(&self, place: Option<&[u8]>) -> bool {
-        let noted = self.noted();
-        noted.places.keys().any(|full| full.as_deref() == place)
+        self.noted().has(place)
     }
 
     /// Whether a recall has to wait for room. If a part of the file is on its way into the cache, its room is reserved.
     pub fn stops(&self, waiting: &Waiting) -> bool {
-        let has_room = waiting.place.is_none() && waiting.has_begun();
-        !has_room && self.has(waiting.place.as_deref())
+        self.noted().stops(waiting)
     }
 
     /// Takes out of a queue what has to wait for room: no cartridge is mounted for it. `too_long` are the lengths of
     /// files that the cache has no room for now.
-    pub fn keep_what_has_room(&self, volumes: &mut Vec<VolumeQueue>, too_long: &Range<u64>) {
+    pub fn keep_what_has_room(&self, volumes: Vec<Wanted>, too_long: &Range<u64>) -> Vec<Wanted> {
         let lacks_room = |one: &Waiting| {
             one.place.is_none() && !one.has_begun() && too_long.contains(&one.file_bytes)
         };
-        let all = volumes.iter().flat_map(|queue| &queue.waiting);
-        let shortest = all
-            .filter(|one| lacks_room(one))
-            .map(|one| one.file_bytes)
-            .min();
-        for queue in &mut *volumes {
-            let waiting = &mut queue.waiting;
-            waiting.retain(|one| !lacks_room(one) && !self.stops(one));
+        let mut noted = self.noted();
+        let mut shortest: Option<u64> = None;
+        let mut with_room = Vec::with_capacity(volumes.len());
+        for wanted in volumes {
+            let may_lack_room = wanted.sums().longest_to_cache >= too_long.start;
+            if may_lack_room {
+                let lacking = wanted.queue().waiting.iter().filter(|one| lacks_room(one));
+                let here = lacking.map(|one| one.file_bytes).min();
+                shortest = shortest.into_iter().chain(here).min();
+            }
+            if may_lack_room || !noted.places.is_empty() {
+                with_room.extend(wanted.keeping(|one| !lacks_room(one) && !noted.stops(one)));
+            } else {
+                with_room.push(wanted);
+            }
         }
-        volumes.retain(|queue| !queue.waiting.is_empty());
-        self.noted().too_long = shortest.map(|bytes| {
+        noted.too_long = shortest.map(|bytes| {
             let room = too_long.start - 1;
             format!(
                 "the cache is full of files that it has to keep: {room} bytes of room, and {bytes} in the shortest file \
                  that waits for room"
             )
         });
+        drop(noted);
+        with_room
     }
 
     pub fn into_vec(self) -> Vec<FullPlace> {
@@ -104,7 +122,7 @@ impl Full {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::{FileId, RequestId, VolumeId};
+    use crate::catalogue::{FileId, RequestId, VolumeId, VolumeQueue};
     use crate::record::Segment;
 
     fn waiting(id: i64, place: Option<&[u8]>, file_bytes: u64, file_offset: u64) -> Waiting {
@@ -160,14 +178,13 @@ mod tests {
         let full = Full::default();
         full.note(Some(b"/full".to_vec()), &"no space");
         let left = |full: &Full| -> Vec<(String, Vec<i64>)> {
-            let mut volumes = volumes.to_vec();
-            full.keep_what_has_room(&mut volumes, &(101..201));
-            let requests =
-                |queue: &VolumeQueue| queue.waiting.iter().map(|one| one.request.0).collect();
-            volumes
-                .iter()
-                .map(|queue| (queue.label.clone(), requests(queue)))
-                .collect()
+            let volumes = volumes.iter().cloned().map(Wanted::from).collect();
+            let left = full.keep_what_has_room(volumes, &(101..201)).into_iter();
+            left.map(|wanted| {
+                let requests = wanted.queue().waiting.iter().map(|one| one.request.0);
+                (wanted.label().to_owned(), requests.collect())
+            })
+            .collect()
         };
         assert_eq!(left(&full), [("A".to_owned(), vec![1, 2, 4, 5])]);
         full.note(None, &"the cache is full");

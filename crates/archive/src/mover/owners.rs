@@ -1,7 +1,8 @@
 //! What each owner has of the drives, and what holds recalls back.
 
 use super::busy::Floor;
-use crate::catalogue::{VolumeQueue, Waiting};
+use super::wanted::Wanted;
+use crate::catalogue::Waiting;
 use crate::deliver::shown;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -58,7 +59,7 @@ impl fmt::Display for Hold {
 /// What each owner has of the drives, and what waits for more.
 pub(crate) fn owner_shares(
     settings: &MountSettings,
-    volumes: &[VolumeQueue],
+    volumes: &[Wanted],
     floor: &Floor<'_>,
 ) -> Vec<OwnerShare> {
     let division = Division::of(settings, volumes, floor);
@@ -120,7 +121,7 @@ pub(super) fn destination_hold(
 pub(super) struct Division<'a> {
     /// In order: the number of each is its place.
     pub owners: Vec<&'a Owner>,
-    /// Whose each recall of each volume is.
+    /// Who wants something of each volume, in order.
     pub of_volumes: Vec<Vec<OwnerId>>,
     pub rules: MountRules,
     pub shares: Shares,
@@ -128,12 +129,7 @@ pub(super) struct Division<'a> {
 
 impl<'a> Division<'a> {
     /// Who has how many drives.
-    pub fn of(
-        settings: &MountSettings,
-        volumes: &'a [VolumeQueue],
-        floor: &Floor<'a>,
-    ) -> Division<'a> {
-        // Very much may wait, for few owners: each recall is looked at once.
+    pub fn of(settings: &MountSettings, volumes: &'a [Wanted], floor: &Floor<'a>) -> Division<'a> {
         let mut found: HashMap<&Owner, u32> = HashMap::new();
         let mut number = |owner: &'a Owner| {
             let next = found.len() as u32;
@@ -141,11 +137,7 @@ impl<'a> Division<'a> {
         };
         let mut of_volumes: Vec<Vec<OwnerId>> = volumes
             .iter()
-            .map(|queue| {
-                (queue.waiting.iter())
-                    .map(|one| number(&one.owner))
-                    .collect()
-            })
+            .map(|wanted| wanted.sums().of_owners.keys().map(&mut number).collect())
             .collect();
         let at_work: Vec<OwnerId> = floor.at_work.iter().map(number).collect();
         let mut owners: Vec<(&Owner, u32)> = found.into_iter().collect();
@@ -176,11 +168,14 @@ impl<'a> Division<'a> {
     }
 
     /// The recalls of the volumes, and whose each of them is.
-    pub fn recalls(
-        &self,
-        volumes: &'a [VolumeQueue],
-    ) -> impl Iterator<Item = (&'a Waiting, OwnerId)> {
-        let all = volumes.iter().flat_map(|queue| &queue.waiting);
-        all.zip(self.of_volumes.iter().flatten().copied())
+    pub fn recalls(&self, volumes: &'a [Wanted]) -> impl Iterator<Item = (&'a Waiting, OwnerId)> {
+        let all = volumes.iter().flat_map(|wanted| &wanted.queue().waiting);
+        all.map(|one| (one, self.id(&one.owner)))
+    }
+
+    /// The number of an owner for whom something waits or is read.
+    pub fn id(&self, owner: &Owner) -> OwnerId {
+        let place = self.owners.binary_search(&owner);
+        OwnerId(place.map_or(0, |place| place as u32))
     }
 }

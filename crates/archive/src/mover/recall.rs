@@ -37,6 +37,11 @@ struct Partial {
 }
 
 impl Parts {
+    /// Whether nothing has come of any.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Bytes of a copy that have come; an offset that no part has where another copy was begun.
     pub fn come(&self, request: RequestId, number: u32) -> u64 {
         match self.0.get(&request) {

@@ -2,7 +2,7 @@
 
 use super::busy::ReadFor;
 use super::owners::Division;
-use tapewise_sim::mounts::{OwnerId, Shares, Standing};
+use tapewise_sim::mounts::{Owner, OwnerId, Shares, Standing};
 
 /// What stands before a recall of a volume; the least goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,26 +53,24 @@ impl<'a> Turns<'a> {
         if is_here { &self.here } else { &self.elsewhere }
     }
 
-    /// Of each recall of a volume.
+    /// Of each owner who wants something of a volume, in order.
     pub fn of_volume(&self, place: usize, is_here: bool) -> impl Iterator<Item = Turn> {
         let (turns, owners) = (self.at(is_here), &self.division.of_volumes[place]);
         owners.iter().map(|&OwnerId(owner)| turns[owner as usize])
     }
 
+    /// Of what an owner wants.
+    pub fn of_owner(&self, owner: &Owner, is_here: bool) -> Turn {
+        let OwnerId(owner) = self.division.id(owner);
+        self.at(is_here)[owner as usize]
+    }
+
     /// The group that is read first of a volume, and whoever of it goes first by shares.
     pub fn first(&self, place: usize, is_here: bool) -> Option<((Standing, bool), OwnerId)> {
-        let turns = self.at(is_here);
-        let mut asks = vec![false; turns.len()];
-        for &OwnerId(owner) in &self.division.of_volumes[place] {
-            asks[owner as usize] = true;
-        }
-        let owners = (0..).map(OwnerId).zip(turns).zip(asks);
-        let owners: Vec<(OwnerId, &Turn)> = owners
-            .filter_map(|(owner, asks)| asks.then_some(owner))
-            .collect();
-        let group = owners.iter().map(|(_, turn)| turn.group).min()?;
-        let foremost = owners.into_iter().filter(|(_, turn)| turn.group == group);
-        let owner = self.shares.neediest(foremost.map(|(owner, _)| owner))?;
-        Some((group, owner))
+        let groups = || self.of_volume(place, is_here).map(|turn| turn.group);
+        let group = groups().min()?;
+        let owners = self.division.of_volumes[place].iter().zip(groups());
+        let foremost = owners.filter_map(|(owner, of)| (of == group).then_some(*owner));
+        Some((group, self.shares.neediest(foremost)?))
     }
 }

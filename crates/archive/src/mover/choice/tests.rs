@@ -45,6 +45,10 @@ fn queue(label: &str, requests: &[(i64, &str, i64)]) -> VolumeQueue {
     }
 }
 
+fn wanted(volumes: &[VolumeQueue]) -> Vec<Wanted> {
+    volumes.iter().cloned().map(Wanted::from).collect()
+}
+
 fn with(mounts: MountSettings) -> Settings {
     let mut settings = Settings::of(profile::find("lto8").expect("a profile"));
     settings.mounts = mounts;
@@ -60,7 +64,7 @@ fn floor<'a>(at_work: &'a [Owner], here: &'a HashSet<String>) -> Floor<'a> {
         read_for: None,
         at_work,
         begun: &NOTHING,
-        come: &|_, _| 0,
+        come: None,
     }
 }
 
@@ -88,7 +92,7 @@ fn ask_beside(
         begun,
         ..floor(&at_work, &here)
     };
-    Chooser::new(&with(mounts)).next(volumes.to_vec(), &floor)
+    Chooser::new(&with(mounts)).next(wanted(volumes), &floor)
 }
 
 fn shares(
@@ -103,7 +107,7 @@ fn shares(
         begun,
         ..floor(&at_work, &here)
     };
-    owner_shares(&mounts, volumes, &floor)
+    owner_shares(&mounts, &wanted(volumes), &floor)
 }
 
 #[test]
@@ -149,7 +153,7 @@ fn reads_count_with_the_tape_that_they_take() {
             byte_scale,
             ..with(MountSettings::default())
         };
-        let next = Chooser::new(&settings).next(volumes.to_vec(), &floor(&[], &HashSet::new()));
+        let next = Chooser::new(&settings).next(wanted(&volumes), &floor(&[], &HashSet::new()));
         next.expect("one").queue.label
     };
     assert_eq!((next(1).as_str(), next(10_000).as_str()), ("A", "B"));
@@ -223,7 +227,7 @@ fn of_users_who_stand_alike_those_for_whom_a_drive_has_just_read_go_last() {
             read_for: Some(&read_for),
             ..floor(&[], &here)
         };
-        let next = Chooser::new(&with(mounts)).next(volumes.to_vec(), &floor);
+        let next = Chooser::new(&with(mounts)).next(wanted(&volumes), &floor);
         let requests = next.expect("one").queue.waiting.into_iter();
         requests.map(|one| one.request.0).collect::<Vec<i64>>()
     };
@@ -356,11 +360,11 @@ fn no_more_recalls_to_a_directory_are_begun_than_it_takes() {
     let come = |_, _| 7;
     let (settings, here, begun) = (with(mounts), HashSet::new(), begun(3));
     let floor = Floor {
-        come: &come,
+        come: Some(&come),
         begun: &begun,
         ..floor(&[], &here)
     };
-    let next = Chooser::new(&settings).next(volumes.to_vec(), &floor);
+    let next = Chooser::new(&settings).next(wanted(&volumes), &floor);
     let queue = next.expect("the rest of the file").queue;
     assert_eq!((queue.label.as_str(), queue.waiting.len()), ("A", 1));
 }
@@ -412,13 +416,13 @@ fn a_mount_is_cut_for_what_is_overdue_elsewhere_unless_the_rest_is_too() {
         });
         let (at_work, here) = ([owner("ann")], HashSet::new());
         // Another drive works for ann.
-        let volumes = vec![
+        let volumes = [
             queue("B", &[(8, "bob", 25)]),
             queue("C", elsewhere),
             queue("D", &[(9, "bob", 9)]),
         ];
         let rest = queue("A", &[(1, "ann", rest), (2, "ann", 29)]);
-        Chooser::new(&settings).cuts(&rest, volumes, &floor(&at_work, &here))
+        Chooser::new(&settings).cuts(&rest, wanted(&volumes), &floor(&at_work, &here))
     };
     use MountPolicy::{Ahead, Index};
     let bob = [(5, "bob", 5)];

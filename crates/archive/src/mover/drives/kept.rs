@@ -4,7 +4,8 @@
 //! some times as long as it took to be read: a short queue is read nearly each time. What a drive is to read is looked
 //! up again before it is claimed ([`Kept::still_waits`]).
 
-use crate::catalogue::{RecallQueue, RequestId, Requests, Result, VolumeQueue, Waiting};
+use crate::catalogue::{FileId, RecallQueue, RequestId, Requests, Result, VolumeQueue, Waiting};
+use crate::mover::wanted::{AllWanted, Wanted};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,7 +23,12 @@ pub(super) struct Kept<'a> {
 
 /// What was read.
 struct Reading {
-    queue: RecallQueue,
+    wanted: AllWanted,
+    /// What needs no tape, and what cannot be served.
+    at_hand: Vec<(RequestId, FileId)>,
+    stranded: Vec<(RequestId, FileId)>,
+    /// The newest request that was seen.
+    newest: RequestId,
     began_ns: i64,
     until_ns: i64,
     /// It has been used before.
@@ -40,15 +46,15 @@ impl<'a> Kept<'a> {
     }
 
     /// What waits for volumes.
-    pub fn volumes(&self) -> Result<Vec<VolumeQueue>> {
-        self.with(|queue| queue.volumes.clone())
+    pub fn volumes(&self) -> Result<Vec<Wanted>> {
+        self.with(|reading| reading.wanted.volumes().cloned().collect())
     }
 
     /// What needs no tape or cannot be served, which is given only once.
     pub fn take_at_hand(&self) -> Result<RecallQueue> {
-        self.with(|queue| RecallQueue {
-            at_hand: std::mem::take(&mut queue.at_hand),
-            stranded: std::mem::take(&mut queue.stranded),
+        self.with(|reading| RecallQueue {
+            at_hand: std::mem::take(&mut reading.at_hand),
+            stranded: std::mem::take(&mut reading.stranded),
             ..RecallQueue::default()
         })
     }
@@ -73,7 +79,7 @@ impl<'a> Kept<'a> {
         };
         let still = chosen.waiting.iter().all(waits);
         if !still {
-            replace(&mut reading.queue, &asked, now);
+            reading.replace(&asked, now);
         }
         Ok(still)
     }
@@ -82,7 +88,7 @@ impl<'a> Kept<'a> {
     pub fn look_again(&self, requests: &[RequestId]) -> Result<()> {
         if let Some(reading) = &mut *self.lock() {
             let now = self.catalogue.recalls_among(requests)?;
-            replace(&mut reading.queue, requests, now);
+            reading.replace(requests, now);
         }
         Ok(())
     }
@@ -90,7 +96,7 @@ impl<'a> Kept<'a> {
     /// Recalls that are begun with wait no more.
     pub fn remove(&self, begun: &[RequestId]) {
         if let Some(reading) = &mut *self.lock() {
-            remove(&mut reading.queue, begun);
+            reading.remove(begun);
         }
     }
 
@@ -110,18 +116,18 @@ impl<'a> Kept<'a> {
     }
 
     /// Uses the queue, with what has come since it was read.
-    fn with<T>(&self, used: impl FnOnce(&mut RecallQueue) -> T) -> Result<T> {
+    fn with<T>(&self, used: impl FnOnce(&mut Reading) -> T) -> Result<T> {
         let mut kept = self.lock();
         let now_ns = (self.now_ns)();
         let is_kept = |reading: &Reading| (reading.began_ns..reading.until_ns).contains(&now_ns);
         if kept.as_ref().is_some_and(is_kept)
             && let Some(reading) = &mut *kept
         {
-            let newer = self.catalogue.recalls_after(reading.queue.newest)?;
-            reading.queue.newest = newer.newest;
-            add(&mut reading.queue, newer);
+            let newer = self.catalogue.recalls_after(reading.newest)?;
+            reading.newest = newer.newest;
+            reading.add(newer);
             reading.is_old = true;
-            return Ok(used(&mut reading.queue));
+            return Ok(used(reading));
         }
         // If it cannot be read, nothing is kept.
         *kept = None;
@@ -129,48 +135,41 @@ impl<'a> Kept<'a> {
         let read_ns = (self.now_ns)();
         let took_ns = read_ns.saturating_sub(now_ns);
         let reading = kept.insert(Reading {
-            queue,
+            wanted: AllWanted::default(),
+            at_hand: Vec::new(),
+            stranded: Vec::new(),
+            newest: queue.newest,
             began_ns: now_ns,
             until_ns: read_ns.saturating_add(took_ns.saturating_mul(TIMES).min(LONGEST_NS)),
             is_old: false,
         });
-        Ok(used(&mut reading.queue))
+        reading.add(queue);
+        Ok(used(reading))
     }
 }
 
-/// Takes recalls out of a queue.
-fn remove(queue: &mut RecallQueue, requests: &[RequestId]) {
-    let gone: HashSet<RequestId> = requests.iter().copied().collect();
-    for volume in &mut queue.volumes {
-        volume.waiting.retain(|one| !gone.contains(&one.request));
-    }
-    queue.volumes.retain(|volume| !volume.waiting.is_empty());
-    for list in [&mut queue.at_hand, &mut queue.stranded] {
-        list.retain(|(request, _)| !gone.contains(request));
-    }
-}
-
-/// What is known of some recalls now takes the place of what was.
-fn replace(queue: &mut RecallQueue, requests: &[RequestId], now: RecallQueue) {
-    remove(queue, requests);
-    add(queue, now);
-}
-
-/// Adds recalls that are not in a queue yet.
-fn add(queue: &mut RecallQueue, newer: RecallQueue) {
-    let key = |queue: &VolumeQueue| (queue.label.clone(), queue.volume);
-    for volume in newer.volumes {
-        match queue.volumes.binary_search_by_key(&key(&volume), key) {
-            Ok(place) => {
-                let waiting: &mut Vec<Waiting> = &mut queue.volumes[place].waiting;
-                waiting.extend(volume.waiting);
-                waiting.sort_by_key(|one| (one.created_ns, one.request));
-            }
-            Err(place) => queue.volumes.insert(place, volume),
+impl Reading {
+    /// Takes recalls out.
+    fn remove(&mut self, requests: &[RequestId]) {
+        let gone: HashSet<RequestId> = requests.iter().copied().collect();
+        for list in [&mut self.at_hand, &mut self.stranded] {
+            list.retain(|(request, _)| !gone.contains(request));
         }
+        self.wanted.remove(gone);
     }
-    queue.at_hand.extend(newer.at_hand);
-    queue.stranded.extend(newer.stranded);
+
+    /// What is known of some recalls now takes the place of what was.
+    fn replace(&mut self, requests: &[RequestId], now: RecallQueue) {
+        self.remove(requests);
+        self.add(now);
+    }
+
+    /// Adds recalls that are not there yet.
+    fn add(&mut self, newer: RecallQueue) {
+        self.wanted.add(newer.volumes);
+        self.at_hand.extend(newer.at_hand);
+        self.stranded.extend(newer.stranded);
+    }
 }
 
 #[cfg(test)]
@@ -228,8 +227,10 @@ mod tests {
     }
 
     fn waiting(kept: &Kept<'_>) -> Vec<RequestId> {
-        let volumes = kept.volumes().expect("a queue");
-        volumes.iter().flat_map(VolumeQueue::requests).collect()
+        let volumes = kept.volumes().expect("a queue").into_iter();
+        volumes
+            .flat_map(|wanted| wanted.queue().requests())
+            .collect()
     }
 
     #[test]
@@ -253,14 +254,14 @@ mod tests {
         let now = || clock.fetch_add(S, Ordering::Relaxed);
         let kept = Kept::new(&catalogue, &now);
         let [a, b] = [1, 2].map(|file| ask(&catalogue, file));
-        let chosen = kept.volumes().expect("a queue").remove(0);
+        let chosen = kept.volumes().expect("a queue")[0].queue().clone();
         assert!(kept.still_waits(&chosen).expect("an answer"));
         // Another mover takes one of them, and what is chosen by what is kept is looked up again.
         catalogue.start(&[a], 3).expect("begun");
         assert_eq!(waiting(&kept), [a, b]);
         assert!(!kept.still_waits(&chosen).expect("an answer"));
         assert_eq!(waiting(&kept), [b]);
-        let chosen = kept.volumes().expect("a queue").remove(0);
+        let chosen = kept.volumes().expect("a queue")[0].queue().clone();
         assert!(kept.still_waits(&chosen).expect("an answer"));
         // It puts it back, which is not seen yet; what is new is.
         catalogue.requeue(&[a]).expect("put back");

@@ -53,8 +53,9 @@ impl Between for Meanwhile<'_> {
             return Ok(false);
         }
         let mut volumes = self.recalling.open_to(&state)?;
-        volumes.retain(|queue| {
-            !state.claimed.contains_key(&queue.label) && !state.cut_for.contains(&queue.label)
+        volumes.retain(|wanted| {
+            let label = wanted.label();
+            !state.claimed.contains_key(label) && !state.cut_for.contains(label)
         });
         let (busy, here) = (self.busy(&state)?, HashSet::new());
         let cuts = |floor: &Floor<'_>| chooser.cuts(&rest, volumes, floor);
@@ -132,7 +133,9 @@ impl Meanwhile<'_> {
             return Ok(None);
         }
         let mut volumes = self.recalling.open_to(state)?;
-        volumes.retain(|queue| queue.label == *label || !state.claimed.contains_key(&queue.label));
+        volumes.retain(|wanted| {
+            wanted.label() == label || !state.claimed.contains_key(wanted.label())
+        });
         let mut busy = self.busy(state)?;
         for place in rest.iter().filter_map(|one| one.place.as_ref()) {
             if let Some(begun) = busy.begun.get_mut(place) {
@@ -140,11 +143,11 @@ impl Meanwhile<'_> {
             }
         }
         let is_begun: HashSet<RequestId> = rest.iter().map(|one| one.request).collect();
-        let own = volumes.iter_mut().find(|queue| queue.label == *label);
+        let own = volumes.iter_mut().find(|wanted| wanted.label() == label);
         let Some(own) = own else {
             return Ok(None);
         };
-        own.waiting.extend(rest);
+        own.add(rest);
         let here = HashSet::from([label.clone()]);
         let next = self.recalling.choose(volumes, &here, &busy);
         let mut next = next.filter(|next| next.queue.label == *label);
