@@ -151,7 +151,7 @@ bench: target/simulators/installed ## how good and how fast orders are, beside t
 unseen: ## fits of drives whose laws no model of ours has, and what their orders are worth beside CTA's
 	$(CARGO) bench --quiet --package tapewise --bench unseen
 
-mounts: ## every mount policy on ten scenarios at four loads beside a bound: target/mounts.md and .csv; about an hour
+mounts: ## every mount policy on ten scenarios at four loads beside a bound: target/mounts.md and .csv; about 20 minutes
 	$(CARGO) run --quiet --release --package tapewise-sim --example mounts -- target
 
 cta: ## CTA's own driver code with our adapter, and both orders compared: make cta CTA=(a directory with its sources)

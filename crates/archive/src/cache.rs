@@ -305,7 +305,8 @@ impl Cache {
         Ok(stored)
     }
 
-    /// Records a file of the archive that has arrived from tape, in the catalogue as whoever read it may use it.
+    /// Records a file of the archive that has arrived from tape, in the catalogue as whoever read it may use it. If the
+    /// cache has it by now, because two asked for it, what is there stays, and this is removed.
     pub fn stage(
         &self,
         records: &dyn CacheRecords,
@@ -315,7 +316,10 @@ impl Cache {
     ) -> Result<(), CacheError> {
         let (key, bytes) = (arrived.key(), arrived.bytes());
         let staged = records.stage_cached(key, file, bytes, at_ns);
-        recorded(vec![arrived], staged)
+        match recorded(vec![arrived], staged) {
+            Err(CacheError::Catalogue(CatalogueError::IsCached(_))) => Ok(()),
+            recorded => recorded,
+        }
     }
 
     /// Whether the contents of a file are here, and are those that it was stored with.

@@ -5,7 +5,7 @@ use crate::site;
 use site::{Site, contents};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use tapewise_archive::catalogue::Requests;
+use tapewise_archive::catalogue::{NewRecall, Requests};
 use tapewise_archive::mover::Recalled;
 use tapewise_emulator::Faults;
 use tapewise_formats::event::{Action, Event};
@@ -23,6 +23,30 @@ fn site(drives: u16, copies: u32, faults: Faults) -> (Site, Vec<(String, Vec<u8>
     site.empty_cache();
     site.events.clear();
     (site, files)
+}
+
+/// Two ask for the same file, as a user and `tiers` may: it is read into the cache once or twice, and both are answered.
+#[test]
+fn a_file_that_comes_into_the_cache_twice_at_the_same_time_is_there_once() {
+    for copies in [1, 2] {
+        let (mut site, files) = site(2, copies, Faults::none());
+        let twice = files.iter().chain(&files).map(|(path, _)| NewRecall {
+            file: site.id(path),
+            terms: site::terms(),
+            destination: None,
+        });
+        let twice: Vec<NewRecall> = twice.collect();
+        site.catalogue.submit(&twice, 7).expect("requests");
+        let done = site.mover(|mover| mover.recall()).expect("recalled");
+        assert_eq!((done.delivered, done.failed), (2 * FILES, vec![]));
+        let bytes: usize = files.iter().map(|(_, contents)| contents.len()).sum();
+        assert_eq!(site.cache.usage().held_bytes, bytes as u64);
+        for (path, contents) in &files {
+            let there = std::fs::read(site.in_cache(path)).expect("a file of the cache");
+            assert_eq!(&there, contents);
+        }
+        site.assert_integrity();
+    }
 }
 
 /// Events by drive.

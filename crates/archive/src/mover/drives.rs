@@ -180,7 +180,12 @@ impl Mover<'_> {
             self.pool.work_off(&recalling, self.log, self.stop);
         }
         let decided = recalling.decide_the_rest();
-        let left = recalling.left();
+        // To look for what is left a long queue is read once more.
+        let is_over = lock(&recalling.state).is_over;
+        let left = match self.lessee {
+            None if !is_over => recalling.left(),
+            _ => Ok(None),
+        };
         let full = recalling.full.into_vec();
         let state = recalling.state.into_inner();
         let state = state.unwrap_or_else(PoisonError::into_inner);
@@ -190,13 +195,10 @@ impl Mover<'_> {
         }
         decided?;
         let done = Recalled { full, ..state.done };
-        if self.lessee.is_some() {
-            return Ok(done);
-        }
         match left? {
             None => Ok(done),
             // It came when the drives had just ended: a service calls again.
-            Some(_) if state.is_over || (ends.is_some() && done.mounts > 0) => Ok(done),
+            Some(_) if ends.is_some() && done.mounts > 0 => Ok(done),
             Some(label) if self.stop.load(Ordering::Relaxed) => Err(MoveError::Run {
                 label,
                 source: RunError::Interrupted,

@@ -20,8 +20,8 @@ impl Work for Recalling<'_> {
             if state.ended.is_some() {
                 return;
             }
-            // The last drive does not end by what is kept.
-            if state.claimed.is_empty() {
+            // The last drive does not end by what is kept, unless it ends in any case.
+            if state.claimed.is_empty() && !state.is_over {
                 self.kept.forget_old();
             }
         }
