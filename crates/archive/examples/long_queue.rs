@@ -18,7 +18,9 @@ use tapewise_archive::catalogue::{
     Catalogue, CatalogueError, FileId, NewRecall, Requests, SqliteCatalogue, Terms, Volumes,
 };
 use tapewise_archive::deliver::InnerPath;
+use tapewise_archive::forecast::Forecast;
 use tapewise_archive::mover::{Recalled, Settings};
+use tapewise_archive::pull_list::Asking;
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 use tapewise_library::pool::Pace;
@@ -60,6 +62,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         "ask     {files} recalls entered in {:.1} s",
         began.elapsed().as_secs_f64()
     );
+
+    plan(&archive)?;
 
     let (recalled, asked, took) = work_off(&mut archive, files, Duration::from_secs(seconds))?;
     let open = archive.catalogue.open_recalls()?;
@@ -137,6 +141,24 @@ fn recall(file: FileId, user: u64) -> NewRecall {
         },
         destination: None,
     }
+}
+
+/// Plans the whole queue on paper, as a service does that is asked when files will come.
+fn plan(archive: &Archive) -> Result<(), Box<dyn Error>> {
+    let asking = Asking {
+        files: &[],
+        now_ns: now_ns(),
+        drives: usize::from(DRIVES),
+    };
+    let began = Instant::now();
+    let forecast = Forecast::of(archive.catalogue.as_ref(), asking, &archive.settings)?;
+    println!(
+        "plan    {} recalls in {} mounts, in {:.1} s",
+        forecast.recalls.len(),
+        forecast.pulls.len(),
+        began.elapsed().as_secs_f64()
+    );
+    Ok(())
 }
 
 /// Lets the drives work for so long; what they did, how many recalls were asked for meanwhile, and the seconds that it took.

@@ -217,7 +217,7 @@ fn seen(volumes: &[Wanted], turns: &Turns<'_>, floor: &Floor<'_>) -> Vec<mounts:
     let seen = |(place, wanted): (usize, &Wanted)| {
         let is_here = floor.here.contains(wanted.label());
         let of_owners = &wanted.sums().of_owners;
-        let oldest = of_owners.values().map(|sum| sum.oldest).min();
+        let oldest = of_owners.iter().map(|(_, sum)| sum.oldest).min();
         let mut seen = mounts::Waiting {
             ready: oldest.unwrap_or(u64::MAX),
             here: is_here.then_some(0),
@@ -227,9 +227,9 @@ fn seen(volumes: &[Wanted], turns: &Turns<'_>, floor: &Floor<'_>) -> Vec<mounts:
             return seen;
         };
         seen.owner = first;
-        let sums = turns.of_volume(place, is_here).zip(of_owners.values());
+        let sums = turns.of_volume(place, is_here).zip(of_owners);
         let sums = sums.filter(|(turn, _)| turn.group == group);
-        sums.for_each(|(_, sum)| seen.join(sum));
+        sums.for_each(|(_, (_, sum))| seen.join(sum));
         seen
     };
     volumes.iter().enumerate().map(seen).collect()

@@ -137,7 +137,10 @@ impl<'a> Division<'a> {
         };
         let mut of_volumes: Vec<Vec<OwnerId>> = volumes
             .iter()
-            .map(|wanted| wanted.sums().of_owners.keys().map(&mut number).collect())
+            .map(|wanted| {
+                let owners = wanted.sums().of_owners.iter();
+                owners.map(|(owner, _)| number(owner)).collect()
+            })
             .collect();
         let at_work: Vec<OwnerId> = floor.at_work.iter().map(number).collect();
         let mut owners: Vec<(&Owner, u32)> = found.into_iter().collect();

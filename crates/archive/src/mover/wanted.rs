@@ -22,8 +22,8 @@ struct Summed {
 /// What the recalls of a volume come to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sums {
-    /// Of each owner.
-    pub of_owners: BTreeMap<Owner, mounts::Waiting>,
+    /// Of each owner, in order of owners.
+    pub of_owners: Vec<(Owner, mounts::Waiting)>,
     /// Whether some recall waits for a later part of its file.
     pub has_later_parts: bool,
     /// Length of the longest file that is to go into the cache, and of which nothing has come.
@@ -39,14 +39,13 @@ impl Sums {
 
     fn add(&mut self, one: &Waiting) {
         let asked = asked(OwnerId::default(), one);
-        match self.of_owners.get_mut(&one.owner) {
-            Some(of_owner) => of_owner.add_asked(&asked),
-            None => {
-                let mut of_owner = mounts::Waiting::nobody(0, MediumId(0));
-                of_owner.add_asked(&asked);
-                self.of_owners.insert(one.owner.clone(), of_owner);
-            }
-        }
+        let place = (self.of_owners).binary_search_by(|(owner, _)| owner.cmp(&one.owner));
+        let place = place.unwrap_or_else(|place| {
+            let nobody = mounts::Waiting::nobody(0, MediumId(0));
+            self.of_owners.insert(place, (one.owner.clone(), nobody));
+            place
+        });
+        self.of_owners[place].1.add_asked(&asked);
         if one.has_begun() {
             self.has_later_parts = true;
         } else if one.place.is_none() {
