@@ -72,7 +72,7 @@ pub use repack::Repacked;
 pub use scrub::{Scrub, scrub_order, within};
 pub use tiers::{Due, Moved, Tier, due};
 pub use verify::{Verified, VolumeVerified};
-pub(crate) use wanted::{AllWanted, Wanted};
+pub(crate) use wanted::{WantedVolume, WantedVolumes};
 
 use crate::bucket::Buckets;
 use crate::cache::{Cache, CacheError};

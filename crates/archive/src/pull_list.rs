@@ -8,7 +8,8 @@ use crate::catalogue::{
     Catalogue, CatalogueError, CopyState, Entry, FileId, RequestId, VolumeId, VolumeQueue, Waiting,
 };
 use crate::mover::{
-    AllWanted, Chooser, Floor, MoveError, Next, OwnerShare, ROBOT_S, Settings, Wanted, owner_shares,
+    Chooser, Floor, MoveError, Next, OwnerShare, ROBOT_S, Settings, WantedVolume, WantedVolumes,
+    owner_shares,
 };
 use crate::read::{Known, MappedTape, TapeRead};
 use crate::record::{Segment, Volume};
@@ -163,7 +164,7 @@ impl Schedule<'_> {
             begun: &begun.places,
             come: None,
         };
-        let volumes: Vec<Wanted> = left.wanted.volumes().cloned().collect();
+        let volumes: Vec<WantedVolume> = left.wanted.volumes().cloned().collect();
         Ok(owner_shares(&self.settings.mounts, &volumes, &floor))
     }
 
@@ -341,7 +342,7 @@ fn add_copies(
 /// What is still to be read.
 #[derive(Clone, Default)]
 pub(crate) struct Left {
-    wanted: AllWanted,
+    wanted: WantedVolumes,
     /// Which copy of a file is read of which more is to come, and its bytes, as they stand on the tapes, that have been.
     come: HashMap<RequestId, (u32, u64)>,
     /// Bytes that each copy has, as they stand on the tapes.
@@ -367,7 +368,7 @@ impl Left {
         now: Micros,
         busy: &[&Drive],
     ) -> Option<Next> {
-        let is_free = |wanted: &&Wanted| {
+        let is_free = |wanted: &&WantedVolume| {
             let mut mounted = busy.iter().filter_map(|drive| drive.volume);
             mounted.all(|volume| volume != wanted.queue().volume)
         };

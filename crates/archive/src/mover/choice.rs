@@ -5,7 +5,7 @@ use super::Settings;
 use super::busy::Floor;
 use super::owners::{Division, destination_hold};
 use super::turns::{Turn, Turns};
-use super::wanted::{Wanted, asked, micros};
+use super::wanted::{WantedVolume, asked, micros};
 use crate::catalogue::{VolumeQueue, Waiting};
 use tapewise_model::Micros;
 use tapewise_sim::library::MountCost;
@@ -51,7 +51,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// The volume to read next. Parts on several volumes are read in file order, and all of one copy.
-    pub fn next(&self, volumes: Vec<Wanted>, floor: &Floor<'_>) -> Option<Next> {
+    pub fn next(&self, volumes: Vec<WantedVolume>, floor: &Floor<'_>) -> Option<Next> {
         let volumes = self.readable(volumes, floor);
         let division = Division::of(self.settings, &volumes, floor);
         // Other policies do not see to shares: to them all owners are alike.
@@ -114,7 +114,7 @@ impl<'a> Chooser<'a> {
     pub fn cuts(
         &self,
         rest: &VolumeQueue,
-        volumes: Vec<Wanted>,
+        volumes: Vec<WantedVolume>,
         floor: &Floor<'_>,
     ) -> Option<String> {
         let volumes = self.readable(volumes, floor);
@@ -162,7 +162,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// What can be read now of what waits for volumes.
-    fn readable(&self, volumes: Vec<Wanted>, floor: &Floor<'_>) -> Vec<Wanted> {
+    fn readable(&self, volumes: Vec<WantedVolume>, floor: &Floor<'_>) -> Vec<WantedVolume> {
         let is_next = |waiting: &Waiting| {
             let first = waiting.segments.first();
             let come = floor
@@ -213,8 +213,8 @@ impl<'a> Chooser<'a> {
 }
 
 /// What waits for volumes, as their owners' shares let it be seen.
-fn seen(volumes: &[Wanted], turns: &Turns<'_>, floor: &Floor<'_>) -> Vec<mounts::Waiting> {
-    let seen = |(place, wanted): (usize, &Wanted)| {
+fn seen(volumes: &[WantedVolume], turns: &Turns<'_>, floor: &Floor<'_>) -> Vec<mounts::Waiting> {
+    let seen = |(place, wanted): (usize, &WantedVolume)| {
         let is_here = floor.here.contains(wanted.label());
         let of_owners = &wanted.sums().of_owners;
         let oldest = of_owners.iter().map(|(_, sum)| sum.oldest).min();

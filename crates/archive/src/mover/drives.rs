@@ -19,7 +19,7 @@ use super::hand_over::Recalled;
 use super::lessee::{Denied, Leased};
 use super::recall::{Between, Deliverer, Parts, Shared};
 use super::session::DriveContext;
-use super::wanted::Wanted;
+use super::wanted::WantedVolume;
 use super::{MoveError, Mover};
 use crate::catalogue::{CopyState, RequestId, RequestState, VolumeQueue, Waiting};
 use crate::record::Segment;
@@ -214,7 +214,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Recalling<'_> {
     /// What waits for volumes, and has room where it is to go.
-    fn volumes(&self) -> Result<Vec<Wanted>, MoveError> {
+    fn volumes(&self) -> Result<Vec<WantedVolume>, MoveError> {
         let mut volumes = self.kept.volumes()?;
         if let Some(within_reach) = &self.within_reach {
             volumes.retain(|wanted| within_reach.contains(wanted.label()));
@@ -225,9 +225,9 @@ impl Recalling<'_> {
 
     /// What waits for volumes that can be had. A copy of which a part is still to come from one that
     /// cannot is left for the file's other copies, and what came of it is given up.
-    fn available(&self, unavailable: &HashSet<String>) -> Result<Vec<Wanted>, MoveError> {
+    fn available(&self, unavailable: &HashSet<String>) -> Result<Vec<WantedVolume>, MoveError> {
         let volumes = self.volumes()?;
-        let (out, mut within): (Vec<Wanted>, Vec<Wanted>) =
+        let (out, mut within): (Vec<WantedVolume>, Vec<WantedVolume>) =
             (volumes.into_iter()).partition(|wanted| unavailable.contains(wanted.label()));
         let mut parts = lock(&self.parts);
         let out_of_reach: HashSet<(RequestId, u32)> = out
@@ -246,7 +246,7 @@ impl Recalling<'_> {
     }
 
     /// What waits for volumes that nobody else has.
-    fn open_to(&self, state: &State) -> Result<Vec<Wanted>, MoveError> {
+    fn open_to(&self, state: &State) -> Result<Vec<WantedVolume>, MoveError> {
         let mut volumes = self.available(&state.unavailable)?;
         let long_ago = self.with.now().saturating_sub(DENIED_NS);
         let is_denied = |label: &str| {
@@ -320,7 +320,12 @@ impl Recalling<'_> {
     }
 
     /// The next volume for a drive that has `here` in it.
-    fn choose(&self, volumes: Vec<Wanted>, here: &HashSet<String>, busy: &Busy) -> Option<Next> {
+    fn choose(
+        &self,
+        volumes: Vec<WantedVolume>,
+        here: &HashSet<String>,
+        busy: &Busy,
+    ) -> Option<Next> {
         self.ask(here, busy, |floor| self.chooser.next(volumes, floor))
     }
 

@@ -1,6 +1,6 @@
 //! What takes no file for now: destinations of recalls that are full, and the cache.
 
-use super::wanted::Wanted;
+use super::wanted::WantedVolume;
 use crate::catalogue::Waiting;
 use crate::deliver::shown;
 use std::collections::BTreeMap;
@@ -72,7 +72,11 @@ impl Full {
 
     /// Takes out of a queue what has to wait for room: no cartridge is mounted for it. `too_long` are the lengths of
     /// files that the cache has no room for now.
-    pub fn keep_what_has_room(&self, volumes: Vec<Wanted>, too_long: &Range<u64>) -> Vec<Wanted> {
+    pub fn keep_what_has_room(
+        &self,
+        volumes: Vec<WantedVolume>,
+        too_long: &Range<u64>,
+    ) -> Vec<WantedVolume> {
         let lacks_room = |one: &Waiting| {
             one.place.is_none() && !one.has_begun() && too_long.contains(&one.file_bytes)
         };
@@ -178,7 +182,7 @@ mod tests {
         let full = Full::default();
         full.note(Some(b"/full".to_vec()), &"no space");
         let left = |full: &Full| -> Vec<(String, Vec<i64>)> {
-            let volumes = volumes.iter().cloned().map(Wanted::from).collect();
+            let volumes = volumes.iter().cloned().map(WantedVolume::from).collect();
             let left = full.keep_what_has_room(volumes, &(101..201)).into_iter();
             left.map(|wanted| {
                 let requests = wanted.queue().waiting.iter().map(|one| one.request.0);

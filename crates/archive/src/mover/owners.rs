@@ -1,7 +1,7 @@
 //! What each owner has of the drives, and what holds recalls back.
 
 use super::busy::Floor;
-use super::wanted::Wanted;
+use super::wanted::WantedVolume;
 use crate::catalogue::Waiting;
 use crate::deliver::shown;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -59,7 +59,7 @@ impl fmt::Display for Hold {
 /// What each owner has of the drives, and what waits for more.
 pub(crate) fn owner_shares(
     settings: &MountSettings,
-    volumes: &[Wanted],
+    volumes: &[WantedVolume],
     floor: &Floor<'_>,
 ) -> Vec<OwnerShare> {
     let division = Division::of(settings, volumes, floor);
@@ -129,7 +129,11 @@ pub(super) struct Division<'a> {
 
 impl<'a> Division<'a> {
     /// Who has how many drives.
-    pub fn of(settings: &MountSettings, volumes: &'a [Wanted], floor: &Floor<'a>) -> Division<'a> {
+    pub fn of(
+        settings: &MountSettings,
+        volumes: &'a [WantedVolume],
+        floor: &Floor<'a>,
+    ) -> Division<'a> {
         let mut found: HashMap<&Owner, u32> = HashMap::new();
         let mut number = |owner: &'a Owner| {
             let next = found.len() as u32;
@@ -171,7 +175,10 @@ impl<'a> Division<'a> {
     }
 
     /// The recalls of the volumes, and whose each of them is.
-    pub fn recalls(&self, volumes: &'a [Wanted]) -> impl Iterator<Item = (&'a Waiting, OwnerId)> {
+    pub fn recalls(
+        &self,
+        volumes: &'a [WantedVolume],
+    ) -> impl Iterator<Item = (&'a Waiting, OwnerId)> {
         let all = volumes.iter().flat_map(|wanted| &wanted.queue().waiting);
         all.map(|one| (one, self.id(&one.owner)))
     }

@@ -10,7 +10,7 @@ use tapewise_sim::mounts::{self, Asked, MediumId, Owner, OwnerId};
 
 /// What waits for a volume. A clone shares it.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted(Arc<Summed>);
+pub(crate) struct WantedVolume(Arc<Summed>);
 
 #[derive(Clone, Debug)]
 struct Summed {
@@ -54,7 +54,7 @@ impl Sums {
     }
 }
 
-impl Wanted {
+impl WantedVolume {
     /// What waits for the volume.
     pub fn queue(&self) -> &VolumeQueue {
         &self.0.queue
@@ -71,7 +71,7 @@ impl Wanted {
     }
 
     /// Without recalls that are not to be seen; none if none are left.
-    pub fn keeping(self, keep: impl Fn(&Waiting) -> bool) -> Option<Wanted> {
+    pub fn keeping(self, keep: impl Fn(&Waiting) -> bool) -> Option<WantedVolume> {
         let mut waiting = self.0.queue.waiting.iter();
         if waiting.all(&keep) {
             return Some(self);
@@ -108,9 +108,9 @@ impl Wanted {
     }
 }
 
-impl From<VolumeQueue> for Wanted {
-    fn from(queue: VolumeQueue) -> Wanted {
-        Wanted(Arc::new(Summed {
+impl From<VolumeQueue> for WantedVolume {
+    fn from(queue: VolumeQueue) -> WantedVolume {
+        WantedVolume(Arc::new(Summed {
             queue,
             sums: OnceLock::new(),
         }))
@@ -136,15 +136,15 @@ pub(super) fn micros(ns: i64) -> Micros {
 
 /// What waits for all volumes, in the order in which these came into the archive.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct AllWanted {
-    volumes: BTreeMap<VolumeId, Wanted>,
+pub(crate) struct WantedVolumes {
+    volumes: BTreeMap<VolumeId, WantedVolume>,
     /// For which volumes each recall waits.
     of: BTreeSet<(RequestId, VolumeId)>,
 }
 
-impl AllWanted {
+impl WantedVolumes {
     /// By volume.
-    pub fn volumes(&self) -> impl Iterator<Item = &Wanted> {
+    pub fn volumes(&self) -> impl Iterator<Item = &WantedVolume> {
         self.volumes.values()
     }
 
@@ -259,7 +259,7 @@ mod tests {
                 1..20,
             ),
         ) {
-            let (mut all, mut plain) = (AllWanted::default(), BTreeMap::new());
+            let (mut all, mut plain) = (WantedVolumes::default(), BTreeMap::new());
             let mut next = 1;
             for (adds, portion) in steps {
                 if adds {
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn what_nobody_takes_out_is_shared_and_what_somebody_keeps_does_not_change() {
         let recalls = (1..4).map(|request| waiting(request, 1, 10, 0)).collect();
-        let mut wanted = Wanted::from(queue(1, recalls));
+        let mut wanted = WantedVolume::from(queue(1, recalls));
         let same = wanted.clone().keeping(|_| true).expect("all");
         assert!(Arc::ptr_eq(&wanted.0, &same.0));
         let fewer = wanted.clone().keeping(|one| one.request.0 > 1);

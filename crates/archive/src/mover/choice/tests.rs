@@ -45,8 +45,8 @@ fn queue(label: &str, requests: &[(i64, &str, i64)]) -> VolumeQueue {
     }
 }
 
-fn wanted(volumes: &[VolumeQueue]) -> Vec<Wanted> {
-    volumes.iter().cloned().map(Wanted::from).collect()
+fn wanted(volumes: &[VolumeQueue]) -> Vec<WantedVolume> {
+    volumes.iter().cloned().map(WantedVolume::from).collect()
 }
 
 fn with(mounts: MountSettings) -> Settings {

@@ -5,7 +5,7 @@
 //! up again before it is claimed ([`Kept::still_waits`]).
 
 use crate::catalogue::{FileId, RecallQueue, RequestId, Requests, Result, VolumeQueue, Waiting};
-use crate::mover::wanted::{AllWanted, Wanted};
+use crate::mover::wanted::{WantedVolume, WantedVolumes};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,7 +23,7 @@ pub(super) struct Kept<'a> {
 
 /// What was read.
 struct Reading {
-    wanted: AllWanted,
+    wanted: WantedVolumes,
     /// What needs no tape, and what cannot be served.
     at_hand: Vec<(RequestId, FileId)>,
     stranded: Vec<(RequestId, FileId)>,
@@ -46,7 +46,7 @@ impl<'a> Kept<'a> {
     }
 
     /// What waits for volumes.
-    pub fn volumes(&self) -> Result<Vec<Wanted>> {
+    pub fn volumes(&self) -> Result<Vec<WantedVolume>> {
         self.with(|reading| reading.wanted.volumes().cloned().collect())
     }
 
@@ -135,7 +135,7 @@ impl<'a> Kept<'a> {
         let read_ns = (self.now_ns)();
         let took_ns = read_ns.saturating_sub(now_ns);
         let reading = kept.insert(Reading {
-            wanted: AllWanted::default(),
+            wanted: WantedVolumes::default(),
             at_hand: Vec::new(),
             stranded: Vec::new(),
             newest: queue.newest,
