@@ -1,11 +1,16 @@
 //! What becomes of the queue as it stands: which cartridge is mounted when, and when each recall is likely to be
 //! answered.
 
-use crate::catalogue::{Catalogue, Lease, RequestId};
+use crate::catalogue::{Catalogue, Lease, RequestId, VolumeQueue};
 use crate::mover::{MoveError, OwnerShare, Settings};
-use crate::pull_list::{Asking, Busy, Left, Pull, Schedule, range};
+use crate::pull_list::{Asking, Busy, Left, Planned, Pull, Schedule, range};
+use std::collections::HashSet;
 use tapewise_model::Micros;
 use tapewise_sim::mounts::Owner;
+
+/// What a plan may cost, in looks at a volume: a second or two. That is enough for 50,000 recalls of few cartridges, or
+/// for a thousand mounts if 5,000 cartridges are waited for.
+const MOST_WORK: u64 = 5_000_000;
 
 /// What becomes of the queue, if nothing joins it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +22,8 @@ pub struct Forecast {
     pub pulls: Vec<Pull>,
     /// The recalls that need a cartridge, in the order in which they are likely to be answered.
     pub recalls: Vec<Awaited>,
+    /// Recalls that come after these: so long a queue is not planned to its end.
+    pub beyond: usize,
     /// What each owner has of the drives now, and what holds some of the queue back.
     pub shares: Vec<OwnerShare>,
 }
@@ -60,35 +67,61 @@ impl Forecast {
         asking: Asking<'_>,
         settings: &Settings,
     ) -> Result<Forecast, MoveError> {
+        Forecast::within(MOST_WORK, catalogue, asking, settings)
+    }
+
+    /// A forecast that may cost so much, in looks at a volume.
+    fn within(
+        most_work: u64,
+        catalogue: &dyn Catalogue,
+        asking: Asking<'_>,
+        settings: &Settings,
+    ) -> Result<Forecast, MoveError> {
         let schedule = Schedule {
             catalogue,
             settings,
             asking,
+            most_work,
         };
         let mut left = Left::default();
         left.add(catalogue.recall_queue()?.volumes);
         let shares = schedule.shares(&left)?;
-        let (mut pulls, free) = schedule.of(left.clone(), &[])?;
-        let (mut busy, mut begun) = (Vec::new(), free.clone());
+        let mut plan = schedule.of(left.clone(), &[])?;
+        let (free, free_beyond) = (plan.answered.clone(), plan.beyond);
+        let (mut busy, mut is_begun) = (Vec::new(), HashSet::new());
         if let Some(drives) = schedule.add_begun(&mut left)? {
-            (pulls, begun) = schedule.of(left, &drives)?;
+            plan = schedule.of(left, &drives)?;
+            let readings = drives.iter().map(|drive| &drive.reading.queue);
+            is_begun.extend(readings.flat_map(VolumeQueue::requests));
             busy.extend(drives.into_iter().map(BusyDrive::from));
         }
-        let mut in_order: Vec<(RequestId, Micros)> = begun.into_iter().collect();
+        let Planned {
+            pulls,
+            answered,
+            mut beyond,
+        } = plan;
+        let mut in_order: Vec<(RequestId, Micros)> = answered.into_iter().collect();
         in_order.sort_by_key(|&(request, at)| (at, request));
-        let recalls = in_order.into_iter().map(|(request, begun)| {
-            let free = free.get(&request).copied().unwrap_or(Micros::ZERO);
-            let (soonest, latest) = range(free, begun);
-            Awaited {
+        let mut recalls = Vec::with_capacity(in_order.len());
+        for (request, begun) in in_order {
+            let free = free.get(&request).copied();
+            // The plan with all drives free may have ended before it.
+            if free.is_none() && free_beyond > 0 && !is_begun.contains(&request) {
+                beyond += 1;
+                continue;
+            }
+            let (soonest, latest) = range(free.unwrap_or(Micros::ZERO), begun);
+            recalls.push(Awaited {
                 request,
                 soonest,
                 latest,
-            }
-        });
+            });
+        }
         Ok(Forecast {
             busy,
             pulls,
-            recalls: recalls.collect(),
+            recalls,
+            beyond,
             shares,
         })
     }
@@ -107,5 +140,94 @@ impl From<Busy> for BusyDrive {
             lease: reading.lease,
             label: reading.queue.label,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{
+        FileId, NewRecall, Recorded, Requests, SqliteCatalogue, Terms, Volumes,
+    };
+    use crate::record::{self, File, Segment, Volume, VolumeFormat, VolumeState};
+    use tapewise_model::profile;
+
+    /// Files 1 to 20, two on each of ten volumes.
+    fn catalogue() -> SqliteCatalogue {
+        let catalogue = SqliteCatalogue::in_memory().expect("a catalogue");
+        for number in 0..10 {
+            let volume = Volume {
+                label: format!("T{number:05}L8"),
+                uuid: number.to_string(),
+                format: VolumeFormat::Tar,
+                state: VolumeState::Full,
+                block_bytes: 262_144,
+                next_block: 1_000_000,
+                written_bytes: 0,
+            };
+            let file = |which: u64| Recorded {
+                file: File {
+                    path: format!("{number}/{which}").into_bytes(),
+                    bytes: 1_000_000_000,
+                    modified_ns: 0,
+                    mode: 0o644,
+                    sums: Vec::new(),
+                },
+                owner: record::Owner::default(),
+                zstd_bytes: None,
+                segments: vec![Segment {
+                    partition: 0,
+                    first_block: 10_000 * (number + 20 * which),
+                    last_block: 10_000 * (number + 20 * which) + 3_800,
+                    byte_offset: 0,
+                    bytes: 1_000_000_000,
+                    file_offset: 0,
+                    start: None,
+                    end: None,
+                }],
+            };
+            let added = catalogue.add_recorded(&volume, &[file(0), file(1)], 1);
+            added.expect("added");
+        }
+        catalogue
+    }
+
+    #[test]
+    fn a_plan_that_costs_too_much_ends_early_and_says_how_many_come_after_it() {
+        let catalogue = catalogue();
+        let recalls = (1..=20).map(|file| NewRecall {
+            file: FileId(file),
+            terms: Terms::default(),
+            destination: None,
+        });
+        let recalls: Vec<NewRecall> = recalls.collect();
+        let asked = catalogue.submit(&recalls, 2).expect("asked");
+        // A drive has begun with one of them.
+        catalogue.start(&asked[..1], 3).expect("begun");
+        let settings = Settings::of(profile::find("lto8").expect("a profile"));
+        let asking = Asking {
+            files: &[],
+            now_ns: 4,
+            drives: 2,
+        };
+        let within = |most_work| {
+            Forecast::within(most_work, &catalogue, asking, &settings).expect("a forecast")
+        };
+        let all = within(u64::MAX);
+        assert_eq!((all.recalls.len(), all.beyond), (20, 0));
+        // A mount of two recalls costs 200 and a look at each volume.
+        let some = within(500);
+        assert_eq!(some.pulls[..], all.pulls[..some.pulls.len()]);
+        assert!((2..5).contains(&some.pulls.len()), "{}", some.pulls.len());
+        assert_eq!(some.recalls.len() + some.beyond, 20);
+        for one in &some.recalls {
+            assert!(all.recalls.contains(one), "{one:?}");
+        }
+        assert_eq!(some.recalls[0].request, asked[0], "what a drive reads");
+        let none = within(0);
+        assert_eq!(
+            (none.pulls.len(), none.recalls.len(), none.beyond),
+            (0, 1, 19)
+        );
     }
 }

@@ -110,12 +110,17 @@ pub fn pull_list(
         catalogue,
         settings,
         asking,
+        most_work: u64::MAX,
     };
     let mut beside_others = left.clone();
     beside_others.add(catalogue.recall_queue()?.volumes);
     let busy = schedule.add_begun(&mut beside_others)?.unwrap_or_default();
-    let (pulls, alone) = schedule.of(left, &[])?;
-    let (_, beside) = schedule.of(beside_others, &busy)?;
+    let Planned {
+        pulls,
+        answered: alone,
+        ..
+    } = schedule.of(left, &[])?;
+    let beside = schedule.of(beside_others, &busy)?.answered;
     list.pulls = pulls;
     let expected = asking.files.iter().filter_map(|&file| {
         let (soonest, latest) = range(*alone.get(&of(file))?, *beside.get(&of(file))?);
@@ -148,6 +153,21 @@ pub(crate) struct Schedule<'a> {
     pub catalogue: &'a dyn Catalogue,
     pub settings: &'a Settings,
     pub asking: Asking<'a>,
+    /// A plan ends when it has cost so much: a recall costs [`A_RECALL`], a look at a volume 1.
+    pub most_work: u64,
+}
+
+/// What it takes to plan a recall, in looks at a volume.
+const A_RECALL: u64 = 100;
+
+/// What becomes of a queue.
+pub(crate) struct Planned {
+    /// The cartridges, in the order in which they are mounted.
+    pub pulls: Vec<Pull>,
+    /// When each recall is answered.
+    pub answered: HashMap<RequestId, Micros>,
+    /// Recalls that come after the end of the plan.
+    pub beyond: usize,
 }
 
 impl Schedule<'_> {
@@ -194,11 +214,7 @@ impl Schedule<'_> {
 
     /// The cartridges in the order in which they are mounted, and when each request is answered. A drive that is busy
     /// is free when all that it has begun has been read; that is not among what is left.
-    pub fn of(
-        &self,
-        mut left: Left,
-        busy: &[Busy],
-    ) -> Result<(Vec<Pull>, HashMap<RequestId, Micros>), MoveError> {
+    pub fn of(&self, mut left: Left, busy: &[Busy]) -> Result<Planned, MoveError> {
         let chooser = Chooser::new(self.settings);
         let [get_s, put_s] = ROBOT_S.map(Micros::from_secs_f64);
         let asking = Asking {
@@ -207,6 +223,7 @@ impl Schedule<'_> {
         };
         let mut drives = vec![Drive::default(); asking.drives];
         let (mut pulls, mut answered) = (Vec::new(), HashMap::new());
+        let mut work = 0_u64;
         for (drive, Busy { reading, times }) in drives.iter_mut().zip(busy) {
             let requests = reading.queue.waiting.iter().map(|one| one.request);
             answered.extend(requests.zip(times.read.iter().copied()));
@@ -218,16 +235,32 @@ impl Schedule<'_> {
                 .unwrap_or(0);
             let now = drives[free].until;
             let busy: Vec<&Drive> = drives.iter().filter(|drive| drive.until > now).collect();
+            if work >= self.most_work {
+                let beyond = left.wanted.recalls();
+                return Ok(Planned {
+                    pulls,
+                    answered,
+                    beyond,
+                });
+            }
+            work += left.wanted.volumes().len() as u64;
             let Some(next) = left.take(&chooser, asking, now, &busy) else {
                 // It may be that a user has all drives that one alone is given.
                 match busy.iter().map(|drive| drive.until).min() {
                     Some(until) => drives[free].until = until,
-                    None => return Ok((pulls, answered)),
+                    None => {
+                        return Ok(Planned {
+                            pulls,
+                            answered,
+                            beyond: 0,
+                        });
+                    }
                 }
                 continue;
             };
             let volume = self.catalogue.volume(next.queue.volume)?;
             let wants = wants(&next.queue);
+            work += A_RECALL * wants.len() as u64;
             let times = self.settings.drive_times(&volume, &wants)?;
             for (one, at) in next.queue.waiting.iter().zip(&times.read) {
                 // Of a file in parts the last one counts.

@@ -10,8 +10,8 @@ use tapewise_archive::mover::{Hold, MoveError, OwnerShare, Settings};
 use tapewise_archive::open::Archive;
 use tapewise_archive::pull_list::{Asking, Pull};
 
-/// A longer queue is not planned: somebody waits for the answer.
-const MOST_PLANNED: u64 = 10_000;
+/// A longer queue is not even read: somebody waits for the answer.
+const MOST_READ: u64 = 200_000;
 
 /// The queue as it was planned at a time.
 #[derive(Default)]
@@ -24,8 +24,10 @@ pub(crate) struct Outlook {
     pub pulls: Vec<Pull>,
     /// What each owner has of the drives, and what is held back.
     pub shares: Vec<OwnerShare>,
-    /// Why no times are known.
+    /// Why no times are known, or not all.
     pub unknown: Option<String>,
+    /// Whether some recalls that need a cartridge were not planned.
+    ends_early: bool,
     turns: HashMap<RequestId, Turn>,
 }
 
@@ -54,8 +56,12 @@ impl Outlook {
 
     /// The turn at which all of these have been answered.
     pub fn last_turn(&self, requests: impl Iterator<Item = Option<RequestId>>) -> Option<Turn> {
-        let turns = requests.filter_map(|request| self.turn(request));
-        turns.reduce(|one, other| Turn {
+        let turns: Vec<Option<Turn>> = requests.map(|request| self.turn(request)).collect();
+        // What needs no cartridge has no turn; nor has what comes after the end of the plan.
+        if self.ends_early && turns.contains(&None) {
+            return None;
+        }
+        turns.into_iter().flatten().reduce(|one, other| Turn {
             position: one.position.max(other.position),
             soonest_ns: one.soonest_ns.max(other.soonest_ns),
             latest_ns: one.latest_ns.max(other.latest_ns),
@@ -69,8 +75,8 @@ impl Outlook {
             ..Outlook::default()
         };
         let open = archive.catalogue.open_recalls()?;
-        if open.queued + open.started > MOST_PLANNED {
-            let why = format!("more than {MOST_PLANNED} recalls wait: no times are planned");
+        if open.queued + open.started > MOST_READ {
+            let why = format!("more than {MOST_READ} recalls wait: no times are planned");
             return Ok(unknown(why));
         }
         let asking = Asking {
@@ -83,6 +89,7 @@ impl Outlook {
             busy,
             pulls,
             recalls,
+            beyond,
             shares,
         } = match forecast {
             Ok(forecast) => forecast,
@@ -98,12 +105,19 @@ impl Outlook {
             };
             (one.request, turn)
         };
+        let of_some = || {
+            let planned = recalls.len();
+            format!(
+                "times are planned for the {planned} recalls that come first; {beyond} come after them"
+            )
+        };
         Ok(Outlook {
             at_ns,
             busy,
             pulls,
             shares,
-            unknown: None,
+            ends_early: beyond > 0,
+            unknown: (beyond > 0).then(of_some),
             turns: (1..).zip(recalls).map(turn).collect(),
         })
     }
@@ -124,5 +138,34 @@ impl Planned {
         let plan = || Ok(Arc::new(Outlook::of(archive, on_paper, now_ns)?));
         self.0
             .with(Instant::now, plan, |outlook| Arc::clone(outlook))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn when_all_has_come_is_known_only_if_all_is_planned() {
+        let turn = |position| Turn {
+            position,
+            soonest_ns: position as i64,
+            latest_ns: 10 * position as i64,
+        };
+        let turns = [(RequestId(1), turn(4)), (RequestId(2), turn(3))];
+        let mut outlook = Outlook {
+            turns: HashMap::from(turns),
+            ..Outlook::default()
+        };
+        let last = |outlook: &Outlook, requests: &[i64]| {
+            let requests = requests.iter().map(|&request| Some(RequestId(request)));
+            outlook.last_turn(requests).map(|turn| turn.latest_ns)
+        };
+        // The third needs no cartridge.
+        assert_eq!(last(&outlook, &[1, 2, 3]), Some(40));
+        assert_eq!(last(&outlook, &[3]), None);
+        outlook.ends_early = true;
+        assert_eq!(last(&outlook, &[1, 2]), Some(40));
+        assert_eq!(last(&outlook, &[1, 2, 3]), None);
     }
 }

@@ -128,7 +128,7 @@ pub(crate) struct Queue {
     mounts: Vec<PlannedMount>,
     /// Users that recalls wait for or drives work for, each in an activity.
     shares: Vec<ShareNow>,
-    /// Why no mounts are planned.
+    /// Why no mounts are planned, or only the first ones.
     unknown: Option<String>,
 }
 

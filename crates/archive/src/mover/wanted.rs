@@ -144,8 +144,14 @@ pub(crate) struct WantedVolumes {
 
 impl WantedVolumes {
     /// By volume.
-    pub fn volumes(&self) -> impl Iterator<Item = &WantedVolume> {
+    pub fn volumes(&self) -> impl ExactSizeIterator<Item = &WantedVolume> {
         self.volumes.values()
+    }
+
+    /// How many recalls wait, each counted once.
+    pub fn recalls(&self) -> usize {
+        let all: Vec<RequestId> = self.of.iter().map(|(request, _)| *request).collect();
+        all.chunk_by(PartialEq::eq).count()
     }
 
     /// Adds recalls that it does not have yet.

@@ -26,6 +26,12 @@ pub fn run(directory: &Path) -> Result<ExitCode, CliError> {
         say("tapewise: no recall waits for a cartridge\n");
     }
     print(&in_words(&forecast))?;
+    if forecast.beyond > 0 {
+        let beyond = units::count(forecast.beyond, "recall");
+        say(format_args!(
+            "tapewise: {beyond} come after these; so long a queue is not planned to its end\n"
+        ));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
