@@ -19,12 +19,14 @@ use tapewise_archive::catalogue::{
 };
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::forecast::Forecast;
-use tapewise_archive::mover::{Recalled, Settings};
+use tapewise_archive::mover::{Mover, Recalled, Settings};
 use tapewise_archive::pull_list::Asking;
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, Library, LibrarySpec};
+use tapewise_formats::event::Event;
 use tapewise_library::pool::Pace;
 use tapewise_model::{Random, profile};
+use tapewise_run::Log;
 
 /// Bytes of tape for each stored byte: 256 of them are 100 MB there.
 const SCALE: u64 = 400_000;
@@ -190,14 +192,27 @@ fn work_off(
         let asking = scope.spawn(|| ask(&catalogue, files, &ended));
         let ends = || began.elapsed() > lasts;
         let never = AtomicBool::new(false);
-        let recalled = archive
-            .mover(&never, &now_ns)
-            .recall_and_empty(&tell, &ends);
+        let mover = archive.mover(&never, &now_ns);
+        // What drives do is not kept: there is no end to it.
+        let mut mover = Mover {
+            log: &mut Unheard,
+            ..mover
+        };
+        let recalled = mover.recall_and_empty(&tell, &ends);
         let took = began.elapsed().as_secs_f64();
         ended.store(true, Ordering::Relaxed);
         let asked = asking.join().expect("nobody panics")?;
         Ok((recalled?, asked, took))
     })
+}
+
+/// A log that nobody reads.
+struct Unheard;
+
+impl Log for Unheard {
+    fn event(&mut self, _: &Event) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Asks for files until it is told to stop; for how many it did.
