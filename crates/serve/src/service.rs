@@ -2,6 +2,7 @@
 
 use crate::access::Access;
 use crate::forecast::{Outlook, Planned};
+use crate::kept::Kept;
 use crate::limits::Limits;
 use crate::open_files::Counted;
 use crate::problem::Problem;
@@ -12,6 +13,8 @@ use axum::http::StatusCode;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
+use tapewise_archive::catalogue::VolumeWait;
 use tapewise_archive::mover::Settings;
 use tapewise_archive::open::Archive;
 
@@ -55,6 +58,7 @@ pub struct Service {
     pub(crate) archive: Archive,
     on_paper: Settings,
     planned: Planned,
+    waits: Kept<Arc<Vec<VolumeWait>>>,
     access: RwLock<Arc<Access>>,
     pub(crate) site: Site,
     pub(crate) limits: Limits,
@@ -78,6 +82,7 @@ impl Service {
             archive: parts.archive,
             on_paper: parts.on_paper,
             planned: Planned::default(),
+            waits: Kept::default(),
             access: RwLock::new(Arc::new(parts.access)),
             site: parts.site,
             limits: parts.limits,
@@ -110,6 +115,13 @@ impl Service {
         Ok(self
             .planned
             .outlook(&self.archive, &self.on_paper, now_ns)?)
+    }
+
+    /// What waits for each cartridge now, or did a short time ago.
+    pub(crate) fn waits(&self) -> Result<Arc<Vec<VolumeWait>>, Problem> {
+        let find_out = || Ok(Arc::new(self.archive.catalogue.waits()?));
+        self.waits
+            .with(Instant::now, find_out, |waits| Arc::clone(waits))
     }
 
     /// Asks the catalogue, or the disk, on a thread that may wait for it.

@@ -258,10 +258,10 @@ struct Cartridge {
     oldest_at_s: i64,
 }
 
-impl From<VolumeWait> for Cartridge {
-    fn from(wait: VolumeWait) -> Cartridge {
+impl From<&VolumeWait> for Cartridge {
+    fn from(wait: &VolumeWait) -> Cartridge {
         Cartridge {
-            label: wait.label,
+            label: wait.label.clone(),
             recalls: wait.recalls,
             bytes: wait.bytes,
             oldest_at_s: seconds(wait.oldest_ns),
@@ -278,12 +278,12 @@ pub(crate) async fn queue(
 ) -> Result<Response, Problem> {
     who.watches()?;
     let queue = service.ask(|service| {
-        let waits = service.archive.catalogue.waits()?;
+        let waits = service.waits()?;
         let outlook = service.outlook()?;
         Ok(Queue {
             format: "tapewise-serve-queue",
             version: 1,
-            cartridges: waits.into_iter().map(Cartridge::from).collect(),
+            cartridges: waits.iter().map(Cartridge::from).collect(),
             planned_at_s: seconds(outlook.at_ns),
             busy: outlook.busy.iter().map(BusyNow::from).collect(),
             mounts: outlook.pulls.iter().map(PlannedMount::from).collect(),

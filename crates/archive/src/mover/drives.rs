@@ -96,6 +96,8 @@ struct Claimed {
     owner: Owner,
     /// When it was begun with.
     started_ns: i64,
+    /// The newest request when it was chosen.
+    newest: RequestId,
     /// The lease, where others read volumes of the same archive.
     leased: Option<Leased>,
 }
@@ -265,6 +267,7 @@ impl Recalling<'_> {
     ) -> Result<Option<String>, MoveError> {
         loop {
             let mut here = HashSet::new();
+            let newest = self.kept.newest();
             let mut volumes = self.open_to(state)?;
             volumes.retain(|wanted| {
                 let fit = fits(wanted.label());
@@ -305,6 +308,7 @@ impl Recalling<'_> {
                         queue: next.queue,
                         owner: next.owner,
                         started_ns,
+                        newest,
                         leased: None,
                     };
                     let is_here = here.contains(&label);

@@ -54,10 +54,8 @@ pub(crate) async fn show(
 
 fn body(service: &Service, label: &str) -> Result<String, Problem> {
     let catalogue = &service.archive.catalogue;
-    let wait = catalogue
-        .waits()?
-        .into_iter()
-        .find(|wait| wait.label == label);
+    let waits = service.waits()?;
+    let wait = waits.iter().find(|wait| wait.label == label);
     let drives = service.work.drives();
     let device = drives
         .devices

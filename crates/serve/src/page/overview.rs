@@ -26,7 +26,7 @@ const FAILURES: usize = 5;
 /// What the page shows.
 struct Shown {
     load: Load,
-    waits: Vec<VolumeWait>,
+    waits: Arc<Vec<VolumeWait>>,
     stages: Vec<Stage>,
     outlook: Arc<Outlook>,
     doing: Doing,
@@ -52,7 +52,7 @@ pub(crate) async fn show(
         let user = (!sees_all).then_some(who.name.as_str());
         let shown = Shown {
             load: load(service)?,
-            waits: catalogue.waits()?,
+            waits: service.waits()?,
             stages: catalogue.stages(user, REQUESTS)?,
             outlook: service.outlook()?,
             doing: service.work.doing(),

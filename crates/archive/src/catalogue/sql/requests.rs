@@ -461,9 +461,11 @@ impl<D: Database> Requests for D {
     }
 
     fn newest(&self, after: RequestId, volume: VolumeId) -> Result<Newest> {
-        let sql = "SELECT 1 FROM request JOIN copy ON copy.file = request.file AND copy.state = 'whole' \
-            JOIN segment ON segment.copy = copy.id AND segment.volume = ?3 \
-            WHERE request.id > ?1 AND request.id <= ?2 AND request.state = 'queued' AND request.kind = 'recall' LIMIT 1";
+        // SQLite joins in this order: few requests are new, and a volume may have millions of segments.
+        let sql = "SELECT 1 FROM request CROSS JOIN copy CROSS JOIN segment \
+            WHERE request.id > ?1 AND request.id <= ?2 AND request.state = 'queued' AND request.kind = 'recall' \
+            AND copy.file = request.file AND copy.state = 'whole' \
+            AND segment.copy = copy.id AND segment.volume = ?3 LIMIT 1";
         self.read(|transaction| {
             let request = newest(transaction)?.max(after);
             let is_wanted = request > after

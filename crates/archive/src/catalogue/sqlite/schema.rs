@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const APPLICATION_ID: i64 = 0x7461_7065;
 
 /// Each brings the schema up by one version; what was released is never changed.
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     include_str!("../migrations/001_archive.sql"),
     include_str!("../migrations/002_versions.sql"),
     include_str!("../migrations/003_identity.sql"),
@@ -22,6 +22,7 @@ const MIGRATIONS: [&str; 9] = [
     include_str!("../migrations/007_desk.sql"),
     include_str!("../migrations/008_activity.sql"),
     include_str!("../migrations/009_lease_times.sql"),
+    include_str!("../migrations/010_started.sql"),
 ];
 
 /// The schema that this program reads and writes.

@@ -45,6 +45,12 @@ impl<'a> Kept<'a> {
         }
     }
 
+    /// The newest request that was seen so far; what came until then is among what waits.
+    pub fn newest(&self) -> RequestId {
+        let kept = self.lock();
+        kept.as_ref().map_or(RequestId(0), |reading| reading.newest)
+    }
+
     /// What waits for volumes.
     pub fn volumes(&self) -> Result<Vec<WantedVolume>> {
         self.with(|reading| reading.wanted.volumes().cloned().collect())

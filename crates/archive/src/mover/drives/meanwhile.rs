@@ -96,11 +96,13 @@ impl Recalling<'_> {
     pub(super) fn between<'a>(&'a self, claimed: &'a Claimed) -> impl Between + 'a {
         let waiting = &claimed.queue.waiting;
         let newest = waiting.iter().map(|one| one.request).max();
+        // What came before it was chosen was looked at then.
+        let seen = newest.unwrap_or(RequestId(0)).max(claimed.newest);
         Meanwhile {
             recalling: self,
             claimed,
             taken: waiting.len(),
-            seen: newest.unwrap_or(RequestId(0)),
+            seen,
             looked_ns: self.with.now(),
         }
     }
