@@ -212,8 +212,6 @@ fn again(catalogue: &dyn Catalogue, queue: &RecallQueue) {
     let (_, took) = timed(|| catalogue.recalls_among(&chosen).expect("a queue"));
     let what = format!("look {} of them up again", chosen.len());
     line(&what, &ms(took));
-    let (_, took) = timed(|| queue.volumes.clone());
-    line("copy all of it for a choice", &ms(took));
 }
 
 fn engine(place: &Place) -> &'static str {
