@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use tapewise_model::Micros;
 use tapewise_sim::mounts::Owner;
 
-/// What a plan may cost, in looks at a volume: a second or two. That is enough for 50,000 recalls of few cartridges, or
+/// What a plan may cost, in looks at a volume: a second or two. That is enough for 10,000 recalls of few cartridges, or
 /// for a thousand mounts if 5,000 cartridges are waited for.
 const MOST_WORK: u64 = 5_000_000;
 
@@ -215,8 +215,8 @@ mod tests {
         };
         let all = within(u64::MAX);
         assert_eq!((all.recalls.len(), all.beyond), (20, 0));
-        // A mount of two recalls costs 200 and a look at each volume.
-        let some = within(500);
+        // A mount of two recalls costs 1,000 and a look at each volume.
+        let some = within(2_500);
         assert_eq!(some.pulls[..], all.pulls[..some.pulls.len()]);
         assert!((2..5).contains(&some.pulls.len()), "{}", some.pulls.len());
         assert_eq!(some.recalls.len() + some.beyond, 20);

@@ -157,8 +157,9 @@ pub(crate) struct Schedule<'a> {
     pub most_work: u64,
 }
 
-/// What it takes to plan a recall, in looks at a volume.
-const A_RECALL: u64 = 100;
+/// What it takes to plan a recall, in looks at a volume: as much if few files of a full cartridge are read, and a tenth of
+/// that if all are.
+const A_RECALL: u64 = 500;
 
 /// What becomes of a queue.
 pub(crate) struct Planned {
