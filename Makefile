@@ -167,6 +167,9 @@ forty-users: ## an emulated library of eight drives asked by forty users, beside
 greedy-user: ## one user who asks for very much, beside thirty others: emulated drives and their simulation; minutes
 	$(CARGO) run --quiet --release --package tapewise-archive --example greedy_user
 
+long-queue: ## how fast a mover works off a very long queue: make long-queue LONG="FILES CARTRIDGES SECONDS"; a minute or more
+	$(CARGO) run --quiet --release --package tapewise-archive --example long_queue -- $(LONG)
+
 campaign: ## a whole archive: drive-hours of ours, by block, as CTA orders, and through a service; minutes
 	$(CARGO) run --quiet --release --package tapewise-archive --example campaign -- $(CAMPAIGN)
 
