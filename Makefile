@@ -19,7 +19,7 @@ SIMULATORS := target/simulators/bin/python
 
 .PHONY: help demo demo-site test build check packages packages-verified python python-tests python-package capi cta targets \
     programs unit documented reproduce reproduce-seeds key-points verified bench unseen mounts placement forty-users \
-    greedy-user campaign outside simulators simulate-faults kill-movers fuzz guest-times guest-gigabyte doc book links dist \
+    greedy-user long-queue campaign outside simulators simulate-faults kill-movers fuzz guest-times guest-gigabyte doc book links dist \
     source semver web web-test page other-systems windows clean
 
 help: ## list these commands
