@@ -126,8 +126,16 @@ impl Object {
 
 fn text(place: &str, value: Value) -> Result<String, String> {
     match value {
-        Value::String(text) => Ok(text),
+        Value::String(text) => without_zero(place, &text).map(|()| text),
         other => Err(wrong(place, &other, "text")),
+    }
+}
+
+/// No name holds a zero byte, and a database takes none.
+pub(crate) fn without_zero(place: &str, text: &str) -> Result<(), String> {
+    match text.contains('\0') {
+        true => Err(format!("{place} holds a zero byte")),
+        false => Ok(()),
     }
 }
 

@@ -11,7 +11,7 @@
 //!   the specification wants it; every other unknown key is refused, for it may be a misspelt one.
 
 use crate::access::{Deed, Who};
-use crate::body::{Body, Object, parse};
+use crate::body::{Body, Object, parse, without_zero};
 use crate::files::find;
 use crate::lifetime;
 use crate::names::meanings;
@@ -142,6 +142,7 @@ impl FileBody {
             let said = format!("`activity` is longer than {ACTIVITY_BYTES} bytes.");
             return Err(Problem::bad(said));
         }
+        without_zero("`activity`", activity).map_err(Problem::bad)?;
         Ok(activity.to_owned())
     }
 }

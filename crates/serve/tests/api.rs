@@ -318,6 +318,27 @@ fn the_page_is_for_who_has_the_token_and_takes_no_name_for_markup() {
     assert_eq!(planner.headers[header::CACHE_CONTROL], "no-store");
 }
 
+/// A database takes no zero byte: PostgreSQL would refuse all that is asked for with it.
+#[test]
+fn a_zero_byte_in_a_text_is_refused_with_its_place() {
+    let desk = desk(Limits::default());
+    let metadata = r#"{"files": [{"path": "/d/1", "targetedMetadata": {"default": {"activity": "a\u0000"}}}]}"#;
+    for (call, body, place) in [
+        (
+            "stage",
+            r#"{"files": [{"path": "/d/1"}, {"path": "/d/\u0000"}]}"#,
+            "`files[1].path`",
+        ),
+        ("stage", metadata, "`activity`"),
+        ("archiveinfo", r#"{"paths": ["/d/1\u0000"]}"#, "`paths[0]`"),
+    ] {
+        let refused = desk.ask("POST", &format!("/tape/v1/{call}"), body);
+        assert_eq!(refused.status, 400, "{}", refused.body);
+        let said = format!("{place} holds a zero byte");
+        assert!(refused.body.contains(&said), "{}", refused.body);
+    }
+}
+
 #[test]
 fn programs_see_what_happens_and_which_cartridges_are_waited_for() {
     let desk = desk(Limits::default());

@@ -122,6 +122,14 @@ pub enum CatalogueError {
         /// The file.
         path: PathBuf,
     },
+    /// A backup does not replace what is no backup.
+    #[error("{path} is {what}: write the backup to another file")]
+    BackupOntoOther {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
     /// A newer program has worked on it.
     #[error(
         "{path} has schema {found}, this program knows up to {known}: use the newer program that wrote it, or restore a backup from before"

@@ -19,7 +19,7 @@ mod state;
 mod transaction;
 
 use super::sql::{Database, Transaction, broken_rules, copy_all, must_hold};
-use super::sqlite::{appear, take_no_more};
+use super::sqlite::{appear, refuse_to_replace, take_no_more};
 use super::{Catalogue, CatalogueError, Lease, Result, ServerState, SqliteCatalogue, Upgrade};
 use ::postgres::{Client, IsolationLevel, Statement};
 use commit::Marked;
@@ -263,6 +263,7 @@ impl Catalogue for PostgresCatalogue {
     }
 
     fn backup(&self, path: &Path) -> Result<()> {
+        refuse_to_replace(path)?;
         appear(path, |partial| {
             let copy = SqliteCatalogue::of_schema(partial, schema::KNOWN)?;
             self.read(|from| copy.write(|to| copy_all(from, to)))?;

@@ -18,6 +18,7 @@ use file::{copy_to, pragma, read_only, refuse_lost};
 use integrity::{KeysLater, check_keys, damages};
 use rusqlite::{Connection, TransactionBehavior};
 pub use schema::KNOWN;
+pub(super) use schema::refuse_to_replace;
 use schema::{check_identity, migrate, migrate_to};
 use std::fs::OpenOptions;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -236,6 +237,7 @@ impl Catalogue for SqliteCatalogue {
                 path: path.to_owned(),
             });
         }
+        refuse_to_replace(path)?;
         copy_to(&self.connection(), path, take_no_more)
     }
 }

@@ -263,7 +263,7 @@ fn new_token(args: &Serve, name: &str) -> Result<ExitCode, CliError> {
     print(&format!("{secret}\n"))?;
     let what = match known {
         Some(_) => "replace the lines of this user with these",
-        None => "add these lines, with what the user may do and where,",
+        None => "add these lines, with what the user may do and where",
     };
     say(format_args!(
         "tapewise: only the user should have this token. In {} {what}, then send SIGHUP to a service that runs:\n\n{user}",

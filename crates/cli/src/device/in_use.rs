@@ -67,7 +67,8 @@ fn refuse(name: &str, holder: Option<&Holder>) -> Result<(), CliError> {
     let hint = match holder {
         None => return Ok(()),
         Some(Holder::Reservation { .. }) => format!(
-            "`tapewise drive release {name}` shows the reservation, and ends it if its holder is gone"
+            "`tapewise drive release {name}` shows who has it, with the key; with `--key KEY` it ends the reservation of a \
+            holder that is gone"
         ),
         Some(_) => "nothing was sent to it but the question who it is".to_owned(),
     };

@@ -8,10 +8,33 @@ mod real_target;
 
 use crate::program::Desk;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use tapewise_archive::cache::{Cache, Directory, Water};
 use tapewise_archive::catalogue::{CacheRecords, Files, SqliteCatalogue};
 use tapewise_model::Random;
+
+/// Names are bytes. What is no text is found by its directory and by patterns, like any other.
+#[test]
+fn a_name_that_is_no_text_is_recalled_with_its_directory() {
+    let desk = desk();
+    let name = OsStr::from_bytes(b"caf\xe9.bin");
+    std::fs::create_dir(desk.path().join("d")).expect("a directory");
+    std::fs::write(desk.path().join("d/plain"), b"text").expect("written");
+    std::fs::write(desk.path().join("d").join(name), b"bytes").expect("written");
+    desk.done("store --archive A d");
+    for (to, asked, files) in [("one", "d", 2), ("two", "**", 2), ("three", "d/*.bin", 1)] {
+        desk.done(&format!("recall --archive A --to {to} {asked}"));
+        let come = desk.path().join(to).join("d");
+        assert_eq!(std::fs::read(come.join(name)).expect("delivered"), b"bytes");
+        assert_eq!(
+            std::fs::read_dir(come).expect("a directory").count(),
+            files,
+            "{asked}"
+        );
+    }
+}
 
 #[test]
 fn a_file_without_a_whole_copy_is_no_part_of_what_was_done() {

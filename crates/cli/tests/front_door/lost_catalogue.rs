@@ -79,6 +79,35 @@ fn a_catalogue_that_is_missing_or_empty_is_an_error_and_the_cache_stays_as_it_is
 }
 
 #[test]
+fn a_backup_replaces_a_backup_and_nothing_else() {
+    let desk = desk();
+    stored_later(&desk, "first");
+    desk.done("catalog backup --archive A backup.db");
+    stored_later(&desk, "second");
+    desk.done("catalog backup --archive A backup.db");
+    desk.put("film.mov", b"the only copy");
+    std::fs::create_dir(desk.path().join("B")).expect("a directory");
+    for (from, to) in [
+        ("backup.db", "B/catalogue.db"),
+        ("A/archive.toml", "B/archive.toml"),
+    ] {
+        std::fs::copy(desk.path().join(from), desk.path().join(to)).expect("copied");
+    }
+    for (file, why) in [
+        ("A/archive.toml", "is there, and is no catalogue"),
+        ("film.mov", "is there, and is no catalogue"),
+        ("B/catalogue.db", "is the catalogue of another archive"),
+        ("A/catalogue.db", "is the catalogue itself"),
+    ] {
+        let before = std::fs::read(desk.path().join(file)).expect("there");
+        let refused = desk.run(&format!("catalog backup --archive A {file}"));
+        assert_eq!(refused.code, 2, "{file}: {}", refused.err);
+        assert!(refused.err.contains(why), "{}", refused.err);
+        assert!(before == std::fs::read(desk.path().join(file)).expect("there"));
+    }
+}
+
+#[test]
 fn with_a_restored_older_catalogue_cached_files_are_kept_and_can_be_stored_again() {
     let desk = desk();
     let first = stored_later(&desk, "first");

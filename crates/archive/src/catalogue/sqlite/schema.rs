@@ -6,6 +6,8 @@
 use super::file::{copy_to, pragma, read_only, refuse_lost};
 use crate::catalogue::{CatalogueError, Result, Upgrade};
 use rusqlite::{Connection, TransactionBehavior};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Says that a database is one of ours: "tape" in ASCII.
@@ -48,6 +50,29 @@ fn copy_of(path: &Path, schema: u32) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".schema-{schema}"));
     PathBuf::from(name)
+}
+
+/// A backup replaces only backups: not what is no catalogue, nor the catalogue of an archive.
+pub(in crate::catalogue) fn refuse_to_replace(path: &Path) -> Result<()> {
+    let Ok(mut there) = File::open(path) else {
+        return Ok(());
+    };
+    // The file format of SQLite: 100 bytes of header, the application in the last but 32.
+    let mut header = [0; 100];
+    let is_ours = there.read_exact(&mut header).is_ok()
+        && header.starts_with(b"SQLite format 3\0")
+        && header[68..72] == (APPLICATION_ID as u32).to_be_bytes();
+    let what = if !is_ours {
+        "there, and is no catalogue"
+    } else if path.ends_with("catalogue.db") && path.with_file_name("archive.toml").is_file() {
+        "the catalogue of another archive"
+    } else {
+        return Ok(());
+    };
+    Err(CatalogueError::BackupOntoOther {
+        path: path.to_owned(),
+        what,
+    })
 }
 
 /// Brings the schema of an open catalogue up to date; a new file gets it whole.

@@ -347,7 +347,8 @@ fn say_looked(looked: &Looked, look: Look, answer: &mut Answer) -> Result<(), Cl
     Ok(())
 }
 
-/// Write a copy of the catalogue. The file appears when it is complete.
+/// Write a copy of the catalogue. The file appears when it is complete, and replaces an older copy of that name. Other
+/// files and the catalogues of archives are not replaced.
 #[derive(clap::Args, Debug)]
 pub struct Backup {
     /// The archive.

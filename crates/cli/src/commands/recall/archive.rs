@@ -157,12 +157,9 @@ fn wanted(args: &Recall, archive: &Archive) -> Result<Vec<FileId>, CliError> {
     }
     // Some names are not paths as they stand: all paths are looked at.
     let every = every_file(archive)?;
-    let text = every.iter().filter_map(|(file, path)| {
-        let path = std::str::from_utf8(path).ok()?;
-        Some((*file, path.to_owned()))
-    });
-    let (every, paths): (Vec<FileId>, Vec<String>) = text.unzip();
-    let paths = Paths::new(paths);
+    // A name may be no text: such bytes are seen as they are printed.
+    let (every, paths): (Vec<FileId>, Vec<Vec<u8>>) = every.into_iter().unzip();
+    let paths = Paths::new(paths.into_iter().map(as_text).collect());
     let listed = Listed {
         list: &name,
         names: &names,
@@ -176,6 +173,18 @@ fn wanted(args: &Recall, archive: &Archive) -> Result<Vec<FileId>, CliError> {
         say(format_args!("tapewise: {notice}\n"));
     }
     Ok(found.files.into_iter().map(|at| every[at]).collect())
+}
+
+/// A path as text, different ones as different texts.
+fn as_text(path: Vec<u8>) -> String {
+    String::from_utf8(path).unwrap_or_else(|error| {
+        let mut text = String::new();
+        for chunk in error.as_bytes().utf8_chunks() {
+            text += chunk.valid();
+            text += &chunk.invalid().escape_ascii().to_string();
+        }
+        text
+    })
 }
 
 /// Every live file of the archive.
