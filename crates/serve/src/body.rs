@@ -133,10 +133,10 @@ fn text(place: &str, value: Value) -> Result<String, String> {
 
 /// No name holds a zero byte, and a database takes none.
 pub(crate) fn without_zero(place: &str, text: &str) -> Result<(), String> {
-    match text.contains('\0') {
-        true => Err(format!("{place} holds a zero byte")),
-        false => Ok(()),
+    if text.contains('\0') {
+        return Err(format!("{place} holds a zero byte"));
     }
+    Ok(())
 }
 
 fn number(place: &str, value: &Value, least: i64, most: i64) -> Result<i64, String> {
