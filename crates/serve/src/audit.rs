@@ -61,7 +61,10 @@ pub(crate) fn files(body: &[u8]) -> Vec<String> {
 }
 
 /// Opens the trail, or makes it, for its owner and group only.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+///
+/// # Errors
+/// What the file system says.
+pub fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true).mode(0o640).open(path)
 }

@@ -65,6 +65,7 @@ mod work;
 
 pub use access::{Access, AccessError};
 pub use area::Area;
+pub use audit::open as open_audit_file;
 pub use drives::Drives;
 pub use http::{listen, router};
 pub use limits::Limits;

@@ -155,6 +155,7 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     }
     let stop = stop_on_interrupt()?;
     signal_hook::flag::register(SIGTERM, Arc::clone(&stop)).map_err(CliError::failed)?;
+    let audit_file = configured.audit_file()?;
     let tracer = tracer("tapewise-serve", &host_name())?;
     let on_paper = archive.settings_on_paper()?;
     let work = Arc::new(Work::of(&on_paper.profile));
@@ -165,7 +166,7 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
         access,
         site,
         limits: configured.settings.limits,
-        audit_file: configured.audit_file(),
+        audit_file,
         now_ns,
         work: Arc::clone(&work),
         tracer: tracer.clone(),

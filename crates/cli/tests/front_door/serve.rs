@@ -246,6 +246,11 @@ fn what_cannot_be_served_is_refused_before_anything_listens() {
     assert!(refused.err.contains("chmod 600"), "{}", refused.err);
     desk.put("A/serve.toml", "[limits]\nfiles = 0\n");
     desk.refused("serve --archive A", &["A/serve.toml", "`limits.files`"]);
+    desk.put("A/serve.toml", "audit_file = \"nowhere/audit\"\n");
+    desk.refused(
+        "serve --archive A",
+        &["the audit trail", "nowhere/audit", "hint: "],
+    );
     let all = std::fs::Permissions::from_mode(0o666);
     std::fs::set_permissions(desk.path().join("A/serve.toml"), all).expect("set");
     let refused = desk.run("serve --archive A");

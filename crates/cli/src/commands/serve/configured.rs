@@ -4,7 +4,9 @@ use super::Serve;
 use crate::error::{CliError, Exit};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use tapewise_serve::{Access, AccessError, ServeSettings, Site, TlsSettings, Token, TokenError};
+use tapewise_serve::{
+    Access, AccessError, ServeSettings, Site, TlsSettings, Token, TokenError, open_audit_file,
+};
 
 /// The settings, and where the files lie that they name.
 pub struct Configured {
@@ -82,10 +84,20 @@ impl Configured {
         })
     }
 
-    /// The file with the audit trail.
-    pub fn audit_file(&self) -> Option<PathBuf> {
-        let path = self.settings.audit_file.as_ref()?;
-        Some(self.directory.join(path))
+    /// The file with the audit trail. It is opened once: a service that cannot write it refuses each request.
+    pub fn audit_file(&self) -> Result<Option<PathBuf>, CliError> {
+        let Some(path) = &self.settings.audit_file else {
+            return Ok(None);
+        };
+        let path = self.directory.join(path);
+        match open_audit_file(&path) {
+            Ok(_) => Ok(Some(path)),
+            Err(error) => {
+                let said = format!("the audit trail {}: {error}", path.display());
+                let hint = "`audit_file` in serve.toml names a file that the service may write";
+                Err(CliError::input(said).hint(hint))
+            }
+        }
     }
 
     /// The operator's token, the file that has it, and whether it was made now.
