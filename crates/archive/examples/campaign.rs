@@ -7,7 +7,7 @@
 #[path = "emulated/mod.rs"]
 mod emulated;
 
-use emulated::{Archive, pool};
+use emulated::{Archive, numbers, pool};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::ops::Range;
@@ -43,13 +43,7 @@ const MOVERS: u16 = 2;
 type Done = (Vec<Event>, u64);
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let numbers: Vec<u64> = std::env::args()
-        .skip(1)
-        .map(|arg| arg.parse())
-        .collect::<Result<_, _>>()?;
-    let number = |at: usize, usual: u64| numbers.get(at).copied().unwrap_or(usual);
-    let (files, cartridges, recalls) = (number(0, 100_000), number(1, 200), number(2, 20_000));
-    let seed = number(3, 5);
+    let [files, cartridges, recalls, seed] = numbers([100_000, 200, 20_000, 5])?;
     let directory = tempfile::tempdir()?;
     let library = library(directory.path(), u16::try_from(cartridges)?)?;
     let mut site = Site::new(directory.path(), &library, files / cartridges)?;

@@ -8,7 +8,7 @@
 #[path = "emulated/mod.rs"]
 mod emulated;
 
-use emulated::{Archive, pool};
+use emulated::{Archive, numbers, pool};
 use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,12 +40,10 @@ const ASKS: Duration = Duration::from_millis(250);
 const ASKED: u64 = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let numbers: Vec<u64> = std::env::args()
-        .skip(1)
-        .map(|arg| arg.parse())
-        .collect::<Result<_, _>>()?;
-    let number = |at: usize, usual: u64| numbers.get(at).copied().unwrap_or(usual);
-    let (files, cartridges, seconds) = (number(0, 20_000), number(1, 20), number(2, 30));
+    let [files, cartridges, seconds] = numbers([20_000, 20, 30])?;
+    if cartridges == 0 || files < 10 * cartridges {
+        return Err("at least one cartridge, and ten files on each".into());
+    }
     let directory = tempfile::tempdir()?;
     let mut archive = filled(directory.path(), files, cartridges)?;
     archive.events.clear();

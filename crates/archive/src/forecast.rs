@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use tapewise_model::Micros;
 use tapewise_sim::mounts::Owner;
 
-/// What a plan may cost, in looks at a volume: a second or two. That is enough for 10,000 recalls of few cartridges, or
+/// What a plan may cost, in looks at a volume: a few seconds at most. That is enough for 10,000 recalls of few cartridges, or
 /// for a thousand mounts if 5,000 cartridges are waited for.
 const MOST_WORK: u64 = 5_000_000;
 

@@ -230,32 +230,23 @@ impl Schedule<'_> {
             answered.extend(requests.zip(times.read.iter().copied()));
             *drive = Drive::reads(&reading.queue, reading.owner(), times.all + put_s);
         }
-        loop {
+        let beyond = loop {
             let free = (0..drives.len())
                 .min_by_key(|&drive| drives[drive].until)
                 .unwrap_or(0);
             let now = drives[free].until;
             let busy: Vec<&Drive> = drives.iter().filter(|drive| drive.until > now).collect();
             if work >= self.most_work {
-                let beyond = left.wanted.recalls();
-                return Ok(Planned {
-                    pulls,
-                    answered,
-                    beyond,
-                });
+                // Of a file in parts the last one was not planned.
+                answered.retain(|request, _| !left.come.contains_key(request));
+                break left.wanted.recalls();
             }
             work += left.wanted.volumes().len() as u64;
             let Some(next) = left.take(&chooser, asking, now, &busy) else {
                 // It may be that a user has all drives that one alone is given.
                 match busy.iter().map(|drive| drive.until).min() {
                     Some(until) => drives[free].until = until,
-                    None => {
-                        return Ok(Planned {
-                            pulls,
-                            answered,
-                            beyond: 0,
-                        });
-                    }
+                    None => break 0,
                 }
                 continue;
             };
@@ -281,7 +272,12 @@ impl Schedule<'_> {
                 has_and_due: next.has_and_due,
                 why: next.reason,
             });
-        }
+        };
+        Ok(Planned {
+            pulls,
+            answered,
+            beyond,
+        })
     }
 }
 

@@ -81,8 +81,8 @@ pub struct Waiting {
     pub oldest: u64,
     /// When the oldest arrived.
     pub oldest_arrived: Micros,
-    /// The times of arrival of all of them, summed.
-    pub arrived: Micros,
+    /// The times of arrival of all of them, summed, in microseconds. From 1970 on they may be more than 64 bits.
+    pub arrived_us: i128,
     /// The urgency of the most urgent one; higher is sooner.
     pub priority: u8,
     /// How much they count together: a request of urgency `p` counts two to the power of `p`.
@@ -114,7 +114,7 @@ impl Waiting {
             size_mb: 0.0,
             oldest: u64::MAX,
             oldest_arrived: Micros(i64::MAX),
-            arrived: Micros::ZERO,
+            arrived_us: 0,
             priority: 0,
             weight: 0.0,
             owner: OwnerId(0),
@@ -128,7 +128,7 @@ impl Waiting {
         self.size_mb += size_mb;
         self.oldest = self.oldest.min(number);
         self.oldest_arrived = self.oldest_arrived.min(arrived);
-        self.arrived += arrived;
+        self.arrived_us += i128::from(arrived.0);
         self.priority = self.priority.max(priority);
         self.weight += f64::from(priority).exp2();
     }
@@ -174,7 +174,7 @@ impl Waiting {
         self.size_mb += other.size_mb;
         self.oldest = self.oldest.min(other.oldest);
         self.oldest_arrived = self.oldest_arrived.min(other.oldest_arrived);
-        self.arrived += other.arrived;
+        self.arrived_us += other.arrived_us;
         self.priority = self.priority.max(other.priority);
         self.weight += other.weight;
     }
@@ -187,7 +187,8 @@ impl Waiting {
 
     /// How long its requests have waited, summed.
     pub fn waited(&self, now: Micros) -> Micros {
-        Micros(now.0 * i64::from(self.requests)) - self.arrived
+        let waited_us = i128::from(now.0) * i128::from(self.requests) - self.arrived_us;
+        Micros(i64::try_from(waited_us).unwrap_or(i64::MAX))
     }
 }
 

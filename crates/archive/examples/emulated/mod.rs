@@ -18,6 +18,16 @@ use tapewise_library::pool::{Pace, Pool};
 use tapewise_model::Random;
 use tapewise_scsi::{Changer, TapeDrive};
 
+/// The numbers that an example was given, each with its usual value.
+pub fn numbers<const N: usize>(usual: [u64; N]) -> Result<[u64; N], Box<dyn Error>> {
+    let mut numbers = usual;
+    for (at, given) in std::env::args().skip(1).enumerate() {
+        let number = numbers.get_mut(at).ok_or("more numbers than it takes")?;
+        *number = given.parse()?;
+    }
+    Ok(numbers)
+}
+
 /// How many files, and how long each.
 #[derive(Clone, Copy)]
 pub struct Shape {

@@ -8,7 +8,7 @@ pub struct Upgrade {
     /// The schema that it has.
     pub found: u32,
     /// For each version above it up to this program's: what it brings, in a sentence.
-    pub brings: Vec<(u32, &'static str)>,
+    pub brings: Vec<(u32, String)>,
     /// The copy of the catalogue as it is, which is made first.
     pub copy: PathBuf,
 }
@@ -34,7 +34,8 @@ impl Upgrade {
 }
 
 /// A migration says in its first comment what it is for.
-fn first_sentence(migration: &'static str) -> &'static str {
-    let text = migration.trim_start_matches("-- ");
-    text.split_inclusive('.').next().unwrap_or_default()
+fn first_sentence(migration: &str) -> String {
+    let comment = migration.lines().map_while(|line| line.strip_prefix("-- "));
+    let text = comment.collect::<Vec<_>>().join(" ");
+    text.split_inclusive('.').take(1).collect()
 }

@@ -241,15 +241,15 @@ mod tests {
     }
 
     /// Sizes are whole bytes below 2^20, so that sums are the same in every order.
-    fn sums(recalls: &[Waiting]) -> Vec<(String, u32, u64, u64, Micros)> {
-        let mut of: BTreeMap<String, (u32, u64, u64, Micros)> = BTreeMap::new();
+    fn sums(recalls: &[Waiting]) -> Vec<(String, u32, u64, u64, i128)> {
+        let mut of: BTreeMap<String, (u32, u64, u64, i128)> = BTreeMap::new();
         for one in recalls {
             let (count, bytes, oldest, arrived) =
-                (of.entry(one.owner.user.clone())).or_insert((0, 0, u64::MAX, Micros::ZERO));
+                (of.entry(one.owner.user.clone())).or_insert((0, 0, u64::MAX, 0));
             *count += 1;
             *bytes += one.segments[0].bytes;
             *oldest = (*oldest).min(one.request.0 as u64);
-            *arrived += micros(one.created_ns);
+            *arrived += i128::from(micros(one.created_ns).0);
         }
         let of = of.into_iter();
         of.map(|(owner, (count, bytes, oldest, arrived))| (owner, count, bytes, oldest, arrived))
@@ -297,7 +297,7 @@ mod tests {
                     let found = wanted.sums();
                     let told: Vec<_> = found.of_owners.iter().map(|(owner, sum)| {
                         let bytes = (sum.size_mb * 1e6).round() as u64;
-                        (owner.user.clone(), sum.requests, bytes, sum.oldest, sum.arrived)
+                        (owner.user.clone(), sum.requests, bytes, sum.oldest, sum.arrived_us)
                     }).collect();
                     prop_assert_eq!(told, sums(&recalls));
                     prop_assert_eq!(found.has_later_parts, recalls.iter().any(Waiting::has_begun));

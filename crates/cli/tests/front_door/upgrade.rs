@@ -78,6 +78,7 @@ fn old_catalogues_are_shown_then_brought_up_to_date_and_a_copy_is_kept() {
         for words in [of_old.as_str(), "nothing was changed"] {
             assert!(shown.text().contains(words), "{}", shown.text());
         }
+        assert!(!shown.text().contains("--"), "{}", shown.text());
         assert_eq!(std::fs::read(&database).expect("a catalogue"), bytes);
 
         let done = desk.done("catalog upgrade --archive A");

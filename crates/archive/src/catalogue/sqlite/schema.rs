@@ -54,12 +54,14 @@ fn copy_of(path: &Path, schema: u32) -> PathBuf {
 
 /// A backup replaces only backups: not what is no catalogue, nor the catalogue of an archive.
 pub(in crate::catalogue) fn refuse_to_replace(path: &Path) -> Result<()> {
-    let Ok(mut there) = File::open(path) else {
+    let Ok(metadata) = path.metadata() else {
         return Ok(());
     };
     // The file format of SQLite: 100 bytes of header, the application in the last but 32.
     let mut header = [0; 100];
-    let is_ours = there.read_exact(&mut header).is_ok()
+    // Opening a pipe would wait for whoever writes it.
+    let is_ours = metadata.is_file()
+        && File::open(path).is_ok_and(|mut there| there.read_exact(&mut header).is_ok())
         && header.starts_with(b"SQLite format 3\0")
         && header[68..72] == (APPLICATION_ID as u32).to_be_bytes();
     let what = if !is_ours {

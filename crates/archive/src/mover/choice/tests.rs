@@ -159,6 +159,25 @@ fn reads_count_with_the_tape_that_they_take() {
     assert_eq!((next(1).as_str(), next(10_000).as_str()), ("A", "B"));
 }
 
+/// Times since 1970, summed, are more than 64 bits from some five thousand on.
+#[test]
+fn many_recalls_of_today_wait_as_long_as_they_do() {
+    let today = 56 * 365 * 24 * 60;
+    let many: Vec<_> = (1..=20_000).map(|id| (id, "ann", today)).collect();
+    let few: Vec<_> = (30_001..=50_000)
+        .map(|id| (id, "ann", today - 600))
+        .collect();
+    let volumes = [queue("A", &many), queue("B", &few)];
+    let here = HashSet::new();
+    let floor = Floor {
+        now_ns: (today + 1) * 60_000_000_000,
+        ..floor(&[], &here)
+    };
+    let settings = with(MountSettings::default());
+    let next = Chooser::new(&settings).next(wanted(&volumes), &floor);
+    assert_eq!(next.expect("one").queue.label, "B");
+}
+
 #[test]
 fn what_is_overdue_goes_before_what_is_in_the_drive() {
     let volumes = [queue("A", &[(1, "ann", 20)]), queue("B", &[(2, "ann", 1)])];

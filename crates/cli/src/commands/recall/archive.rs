@@ -175,7 +175,8 @@ fn wanted(args: &Recall, archive: &Archive) -> Result<Vec<FileId>, CliError> {
     Ok(found.files.into_iter().map(|at| every[at]).collect())
 }
 
-/// A path as text, different ones as different texts.
+/// A path as text. One that has `\xe9` in letters looks like one that has the byte; a whole path was found
+/// before this.
 fn as_text(path: Vec<u8>) -> String {
     String::from_utf8(path).unwrap_or_else(|error| {
         let mut text = String::new();
