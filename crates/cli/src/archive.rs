@@ -1,13 +1,12 @@
 //! An archive for a verb: its devices opened, and what was found in it said.
 
 use crate::buckets;
+use crate::crew::Crew;
 use crate::device::{Devices, byte_scale_on_paper};
 use crate::error::{CliError, Exit};
-use crate::log::About;
 use crate::log_file::Watched;
 use crate::now::now_ns;
-use crate::output::{say, say_about};
-use crate::person::Terminal;
+use crate::output::say;
 use crate::progress::{Drives, Meter, State};
 use crate::socket::host_name;
 use crate::telemetry;
@@ -19,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tapewise_archive::cache::{Cache, CacheError, Recovered};
 use tapewise_archive::catalogue::{CatalogueError, Held, Upgrade};
-use tapewise_archive::mover::{Denied, Lessee, MoveError, Mover, Settings, random_uuid};
+use tapewise_archive::mover::{MoveError, Mover, Settings, random_uuid};
 use tapewise_archive::open::{Archive as Opened, Machinery, Notice, OpenError};
 use tapewise_archive::reserve::ReserveState;
 use tapewise_archive::settings::ArchiveSettings;
@@ -27,9 +26,7 @@ use tapewise_archive::store::StoreError;
 use tapewise_archive::volume::VolumeError;
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{EventWriter, Header};
-use tapewise_library::pool::{Person, Pool, Said};
 use tapewise_run::READY_LIMIT;
-use tapewise_scsi::TapeDrive;
 
 /// An archive that is open. Nobody has touched its cache or a drive yet.
 pub struct Archive(Opened);
@@ -290,7 +287,7 @@ impl Archive {
         work: impl FnOnce(&mut Mover<'_>) -> Result<T, MoveError>,
     ) -> Result<T, CliError> {
         let mut devices = Devices::default();
-        let mut pool = self.pool(&mut devices, crew, stop, quiet)?;
+        let mut pool = crew.pool(&mut devices, self, cache, stop, quiet)?;
         let scale = devices.byte_scale(&crew.drives[0])?;
         let settings = self.mover_settings(scale.unwrap_or(1))?;
         let path = self.events();
@@ -318,95 +315,10 @@ impl Archive {
         };
         Ok(self.0.work(cache, machinery, &mut tell, work)?)
     }
-
-    /// Its drives, with whoever loads them.
-    fn pool(
-        &self,
-        devices: &mut Devices,
-        crew: &Crew<'_>,
-        stop: &Arc<AtomicBool>,
-        quiet: bool,
-    ) -> Result<Pool, CliError> {
-        let drives = match crew.lessee {
-            Some(lessee) => leased(devices, crew, lessee)?,
-            None => {
-                let drives = crew.drives.iter().map(|name| devices.tape_alone(name));
-                drives.collect::<Result<_, _>>()?
-            }
-        };
-        let names = crew.changers.iter();
-        let robots = names.map(|name| devices.changer(name));
-        let robots = robots.collect::<Result<_, _>>()?;
-        let listener = Box::new(move |Said { words, volume }: Said<'_>| {
-            if !quiet {
-                let about = About {
-                    volume,
-                    ..About::default()
-                };
-                say_about(about, format_args!("{words}\n"));
-            }
-        });
-        let person: Option<Box<dyn Person>> = if crew.changers.is_empty() {
-            Some(Box::new(Terminal::new(stop)))
-        } else {
-            None
-        };
-        let mut pool = Pool::new(drives, robots, person, listener)?;
-        pool.set_pace(devices.pace());
-        Ok(pool)
-    }
-}
-
-/// Drives and robots for one piece of work.
-pub struct Crew<'a> {
-    /// Names of drives.
-    pub drives: &'a [String],
-    /// Names of robots.
-    pub changers: &'a [String],
-    /// What it may use of them, where other movers work for the same archive.
-    pub lessee: Option<&'a Lessee>,
-    /// Drives that it uses at most.
-    pub most_drives: usize,
 }
 
 /// No event is longer: each is written as a whole, so that several processes may append to one log.
 const LONGEST_LINE: usize = 1 << 16;
-
-/// The drives that no other mover has, up to as many as it uses.
-fn leased(
-    devices: &mut Devices,
-    crew: &Crew<'_>,
-    lessee: &Lessee,
-) -> Result<Vec<TapeDrive>, CliError> {
-    let mut drives = Vec::new();
-    let mut denied = None;
-    for name in crew.drives {
-        if drives.len() == crew.most_drives {
-            break;
-        }
-        let mut drive = match devices.tape_beside_others(name) {
-            Ok(drive) => drive,
-            Err(error) => {
-                denied.get_or_insert(error);
-                continue;
-            }
-        };
-        match lessee.claim(&mut drive, None) {
-            Ok(Ok(_)) => drives.push(drive),
-            Ok(Err(Denied::Drive(why) | Denied::Volume(why))) => {
-                denied.get_or_insert(CliError::with(Exit::Busy, why));
-            }
-            Err(error @ MoveError::Pool(_)) => {
-                denied.get_or_insert(error.into());
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-    match denied {
-        Some(error) if drives.is_empty() => Err(error),
-        _ => Ok(drives),
-    }
-}
 
 fn check_profile(name: &str) -> Result<(), CliError> {
     let loaded = crate::profiles::load_drive(name);

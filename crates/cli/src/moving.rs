@@ -1,26 +1,20 @@
 //! Drives at work for an archive, under leases and beside other movers: what `mover` does, and `serve` with drives.
 
-use crate::archive::{Archive, Crew};
+use crate::archive::Archive;
+use crate::crew::Crew;
 use crate::error::{CliError, Exit};
 use crate::gather::{LOOK, gather};
 use crate::interrupt::is_set;
 use crate::log::{self, About};
-use crate::now::now_ns;
 use crate::output::say;
 use crate::units;
 use crate::watch::Watch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tapewise_archive::catalogue::Holder;
-use tapewise_archive::mover::{
-    Denied, Leased, Lessee, Migrated, MoveError, Mover, Recalled, random_uuid,
-};
+use tapewise_archive::mover::{Denied, Leased, Lessee, Migrated, MoveError, Mover, Recalled};
 use tapewise_formats::event::Event;
 use tapewise_serve::Doing;
-
-/// How long a claim lasts that is not renewed, if nobody says otherwise.
-pub const LEASE: Duration = Duration::from_secs(60);
 
 /// How long recalls go on, at most, while files wait to be written.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -38,25 +32,6 @@ const RENEWALS: u32 = 4;
 /// How long requests wait for one another, as the archive's settings have it.
 pub fn window(archive: &Archive) -> Duration {
     Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0))
-}
-
-/// This process among the movers of the archive.
-pub fn lessee(archive: &Archive, host: String, lease: Duration) -> Result<Lessee, CliError> {
-    let holder = Holder {
-        host,
-        process: std::process::id(),
-        run: random_uuid(),
-    };
-    let began = Instant::now();
-    let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-    let catalogue = Arc::clone(&archive.catalogue);
-    Ok(Lessee::new(
-        catalogue,
-        holder,
-        nanoseconds(lease),
-        Arc::new(now_ns),
-        Arc::new(move || nanoseconds(began.elapsed())),
-    )?)
 }
 
 /// The desk, or why this mover may not work now.

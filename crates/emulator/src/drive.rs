@@ -140,6 +140,12 @@ impl Drive {
         faults: FaultStream,
         life: &Path,
     ) -> Result<Drive, LibraryError> {
+        let wrong = &faults.faults;
+        let is_held = wrong
+            .reserved_drive
+            .as_ref()
+            .is_none_or(|one| one == serial);
+        let held_by = wrong.reserved_by.as_deref().filter(|_| is_held);
         Ok(Drive {
             mode: Mode::new(&kind),
             kind,
@@ -147,7 +153,7 @@ impl Drive {
             seed,
             life: DriveLife::open(life)?,
             attentions: Attentions::default(),
-            reservations: Reservations::left_behind(faults.faults.reserved_by.as_deref()),
+            reservations: Reservations::left_behind(held_by),
             faults,
             prevented: Vec::new(),
             loaded: None,

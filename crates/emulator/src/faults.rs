@@ -105,6 +105,9 @@ pub struct Faults {
     /// Key of an initiator that is gone and holds every drive, in hexadecimal digits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reserved_by: Option<String>,
+    /// Serial number of the only drive that this initiator holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reserved_drive: Option<String>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks by reference.

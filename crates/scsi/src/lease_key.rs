@@ -17,6 +17,11 @@ pub struct LeaseKey {
 }
 
 impl LeaseKey {
+    /// What stands for an archive with this identity.
+    pub fn archive(id: &str) -> u16 {
+        crc32fast::hash(id.as_bytes()) as u16
+    }
+
     /// The key.
     pub fn key(self) -> u64 {
         LEASE << 48 | u64::from(self.archive) << 32 | u64::from(self.epoch)

@@ -35,6 +35,8 @@ impl From<rusqlite::Error> for CatalogueError {
 }
 
 /// Statements that a connection keeps ready.
+/// Pages that SQLite keeps: its default of 2 MB reads a large catalogue from the file again and again.
+const CACHE_KIB: i64 = -65_536;
 const STATEMENTS: usize = 64;
 
 /// A catalogue in one file.
@@ -123,6 +125,7 @@ impl SqliteCatalogue {
     fn with(mut connection: Connection, path: &Path) -> Result<SqliteCatalogue> {
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "cache_size", CACHE_KIB)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         migrate(&mut connection, path)?;
         Ok(SqliteCatalogue::of(connection))

@@ -77,7 +77,7 @@ impl Lessee {
         now_ns: Clock,
         own_ns: Clock,
     ) -> Result<Lessee, MoveError> {
-        let archive = crc32fast::hash(catalogue.tie()?.id.as_bytes()) as u16;
+        let archive = LeaseKey::archive(&catalogue.tie()?.id);
         Ok(Lessee {
             catalogue,
             holder,

@@ -5,10 +5,11 @@ mod outage;
 mod status;
 
 use crate::archive::Archive;
+use crate::crew::{LEASE, lessee};
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::log::{self, About};
-use crate::moving::{LEASE, Moving, SetAtEnd, lessee, window};
+use crate::moving::{Moving, SetAtEnd, window};
 use crate::output::say;
 use crate::quantity;
 use crate::socket::{bind, host_name, resolve};

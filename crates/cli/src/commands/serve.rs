@@ -10,10 +10,11 @@ mod movers;
 
 use crate::archive::Archive;
 use crate::commands::page::PAGE;
+use crate::crew::{LEASE, lessee};
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::log::{self, About};
-use crate::moving::{LEASE, Moving, SetAtEnd, lessee, window};
+use crate::moving::{Moving, SetAtEnd, window};
 use crate::now::now_ns;
 use crate::output::{print, say};
 use crate::quantity;

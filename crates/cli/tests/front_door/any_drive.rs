@@ -1,10 +1,12 @@
 //! Drives and adapters that are not as kind as ours: a command carries little, sense stays, attentions
 //! come late, somebody left a reservation behind. Every verb works there, or says why not.
 
-use crate::archive::{empty_cache, make_files_of, recall_and_compare};
+use crate::archive::{catalogue, empty_cache, make_files_of, recall_and_compare};
 use crate::drives::until_free;
 use crate::program::Desk;
+use tapewise_archive::catalogue::{CacheRecords, Claim, Holder, Leases, Wanted};
 use tapewise_house::ltfs_tape;
+use tapewise_scsi::LeaseKey;
 use tapewise_scsi::device::Host;
 
 /// Lets something be wrong with the library from now on.
@@ -170,6 +172,72 @@ fn a_reservation_that_an_ended_tapewise_of_this_host_left_is_cleared_with_words(
         "{}",
         position.text()
     );
+}
+
+/// The mover was killed: its lease is in the catalogue, and its key in the drive.
+#[test]
+fn a_reservation_that_a_killed_mover_of_this_archive_left_is_ended_and_one_of_another_archive_is_not()
+ {
+    let desk = desk(&[]);
+    let catalogue = catalogue(&desk);
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
+    let holder = Holder {
+        host: host.trim().to_owned(),
+        process: 9_000_001,
+        run: "killed".to_owned(),
+    };
+    let wanted = Wanted {
+        drive: "TWD0000001",
+        volume: None,
+        holder: &holder,
+        for_ns: i64::MAX / 4,
+    };
+    let claim = catalogue.claim(&wanted, 1).expect("a catalogue");
+    let Claim::Got(lease) = claim else {
+        panic!("{claim:?}");
+    };
+    let key = LeaseKey {
+        archive: LeaseKey::archive(&catalogue.tie().expect("a tie").id),
+        epoch: lease.epoch as u32,
+    };
+    let of_another = LeaseKey {
+        archive: key.archive ^ 1,
+        ..key
+    };
+    fault(&desk, &format!("reserved_by = \"{:x}\"", key.key()));
+    let files = make_files_of(&desk, "reel", 4, 60_000);
+    let ran = desk.done("store --archive A reel");
+    let words = "emulated:lib#drive0: a mover that is gone left its reservation on the drive; tapewise ends it";
+    assert!(ran.err.contains(words), "{words:?} not in\n{}", ran.err);
+    assert_eq!(catalogue.leases().expect("leases"), []);
+    empty_cache(&desk);
+    recall_and_compare(&desk, &files, "out");
+    let text = desk.read("lib/library.toml");
+    let text = text.replace(
+        &format!("{:x}", key.key()),
+        &format!("{:x}", of_another.key()),
+    );
+    desk.put("lib/library.toml", text);
+    let busy = desk.run("catalog verify --archive A TW0001");
+    assert_eq!(busy.code, 4, "{}", busy.err);
+}
+
+#[test]
+fn a_drive_that_somebody_uses_is_left_out_while_there_are_others() {
+    let desk = desk(&[
+        "reserved_by = \"400000000a010203\"",
+        "reserved_drive = \"TWD0000001\"",
+    ]);
+    let files = make_files_of(&desk, "reel", 4, 60_000);
+    let ran = desk.done("store --archive A reel");
+    for words in [
+        "emulated:lib#drive0 is in use: LTFS on 10.1.2.3",
+        "goes on with the other drives",
+    ] {
+        assert!(ran.err.contains(words), "{words:?} not in\n{}", ran.err);
+    }
+    empty_cache(&desk);
+    recall_and_compare(&desk, &files, "out");
 }
 
 #[test]

@@ -202,6 +202,7 @@ fn the_page_of_the_emulator_names_every_fault_and_its_example_is_good() {
         sense_stays: true,
         late_attentions: true,
         reserved_by: Some("1".to_owned()),
+        reserved_drive: Some("TWD0000001".to_owned()),
     };
     for key in toml::Table::try_from(&all).expect("a table").keys() {
         assert!(section.contains(&format!("`{key}`")), "{key}");
