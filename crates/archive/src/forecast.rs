@@ -1,9 +1,9 @@
 //! What becomes of the queue as it stands: which cartridge is mounted when, and when each recall is likely to be
 //! answered.
 
-use crate::catalogue::{Catalogue, Lease, RequestId, VolumeQueue};
+use crate::catalogue::{Catalogue, Lease, OutOfUse, RequestId, VolumeQueue};
 use crate::mover::{MoveError, OwnerShare, Settings};
-use crate::pull_list::{Asking, Busy, Left, Planned, Pull, Schedule, range};
+use crate::pull_list::{Asking, Busy, Left, Planned, Pull, Schedule, disabled, range};
 use std::collections::HashSet;
 use tapewise_model::Micros;
 use tapewise_sim::mounts::Owner;
@@ -24,6 +24,8 @@ pub struct Forecast {
     pub recalls: Vec<Awaited>,
     /// Recalls that come after these: so long a queue is not planned to its end.
     pub beyond: usize,
+    /// Volumes that are disabled, each with the recalls that wait until it is put into use again.
+    pub disabled: Vec<(OutOfUse, Vec<RequestId>)>,
     /// What each owner has of the drives now, and what holds some of the queue back.
     pub shares: Vec<OwnerShare>,
 }
@@ -83,8 +85,10 @@ impl Forecast {
             asking,
             most_work,
         };
+        let queue = catalogue.recall_queue()?;
+        let disabled = disabled(catalogue, queue.disabled)?;
         let mut left = Left::default();
-        left.add(catalogue.recall_queue()?.volumes);
+        left.add(queue.volumes);
         let shares = schedule.shares(&left)?;
         let mut plan = schedule.of(left.clone(), &[])?;
         let (free, free_beyond) = (plan.answered.clone(), plan.beyond);
@@ -122,6 +126,7 @@ impl Forecast {
             pulls,
             recalls,
             beyond,
+            disabled,
             shares,
         })
     }

@@ -5,7 +5,8 @@
 
 use crate::at_work::{Reading, readings};
 use crate::catalogue::{
-    Catalogue, CatalogueError, CopyState, Entry, FileId, RequestId, VolumeId, VolumeQueue, Waiting,
+    Catalogue, CatalogueError, CopyState, Entry, FileId, OutOfUse, Outage, RequestId, Resource,
+    VolumeId, VolumeQueue, Waiting,
 };
 use crate::mover::{
     Chooser, Floor, MoveError, Next, OwnerShare, ROBOT_S, Settings, WantedVolume, WantedVolumes,
@@ -72,6 +73,8 @@ pub struct PullList {
     pub at_hand: usize,
     /// Files of which no copy is whole.
     pub stranded: Vec<FileId>,
+    /// Volumes that are disabled, each with the files that wait until it is put into use again.
+    pub disabled: Vec<(OutOfUse, Vec<FileId>)>,
 }
 
 /// Who asks for what, when, of how many drives.
@@ -96,14 +99,31 @@ pub fn pull_list(
 ) -> Result<PullList, MoveError> {
     let mut list = PullList::default();
     let mut volumes = BTreeMap::new();
-    for &file in asking.files {
-        let entry = catalogue.file(file)?;
-        if entry.cached.is_some() || entry.file.bytes == 0 {
-            list.at_hand += 1;
-        } else if !add_copies(&mut volumes, catalogue, file, &entry, asking.now_ns)? {
-            list.stranded.push(file);
+    let mut out_of_use = HashMap::new();
+    for what in catalogue.out_of_use()? {
+        if what.resource == Resource::Volume
+            && let Some((id, _)) = catalogue.find_volume(&what.name)?
+        {
+            out_of_use.insert(id, what);
         }
     }
+    let mut wait = Vec::new();
+    for &file in asking.files {
+        let mut entry = catalogue.file(file)?;
+        if entry.cached.is_some() || entry.file.bytes == 0 {
+            list.at_hand += 1;
+            continue;
+        }
+        let label = leave_out(&mut entry, &out_of_use);
+        if add_copies(&mut volumes, catalogue, file, &entry, asking.now_ns)? {
+            continue;
+        }
+        match label {
+            Some(label) => wait.push((file, label)),
+            None => list.stranded.push(file),
+        }
+    }
+    list.disabled = disabled(catalogue, wait)?;
     let mut left = Left::default();
     left.add(volumes.into_values().collect());
     let schedule = Schedule {
@@ -133,6 +153,33 @@ pub fn pull_list(
     list.expected = expected.collect();
     list.expected.sort_by_key(|expected| expected.latest);
     Ok(list)
+}
+
+/// What is known of disabled volumes that something waits for, each by its label, in order of labels.
+///
+/// # Errors
+/// [`CatalogueError`].
+pub fn disabled<T>(
+    catalogue: &dyn Catalogue,
+    waiting: Vec<(T, String)>,
+) -> Result<Vec<(OutOfUse, Vec<T>)>, CatalogueError> {
+    if waiting.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut of_volumes: HashMap<String, Vec<T>> = HashMap::new();
+    for (one, label) in waiting {
+        of_volumes.entry(label).or_default().push(one);
+    }
+    let volumes = catalogue.out_of_use()?.into_iter();
+    let mut volumes: Vec<OutOfUse> = volumes
+        .filter(|what| what.resource == Resource::Volume)
+        .collect();
+    volumes.sort_by(|one, other| one.name.cmp(&other.name));
+    let with_waiting = |what: OutOfUse| {
+        let waiting = of_volumes.remove(&what.name)?;
+        Some((what, waiting))
+    };
+    Ok(volumes.into_iter().filter_map(with_waiting).collect())
 }
 
 /// The soonest and the latest of two predicted times.
@@ -318,6 +365,26 @@ impl Drive {
             places: places.collect(),
         }
     }
+}
+
+/// Leaves out copies of which a part is on a volume that is out of use. The label of a disabled volume with a part of a copy
+/// that is on no broken one.
+fn leave_out(entry: &mut Entry, out_of_use: &HashMap<VolumeId, OutOfUse>) -> Option<String> {
+    let mut disabled = None;
+    entry.copies.retain(|copy| {
+        let parts = copy.segments.iter();
+        let out: Vec<&OutOfUse> = parts
+            .filter_map(|(volume, _)| out_of_use.get(volume))
+            .collect();
+        if let Some(first) = out.first()
+            && copy.state == CopyState::Whole
+            && out.iter().all(|what| what.outage == Outage::Disabled)
+        {
+            disabled.get_or_insert_with(|| first.name.clone());
+        }
+        out.is_empty()
+    });
+    disabled
 }
 
 /// Adds the whole copies of a file to what waits for volumes; false where there is none.

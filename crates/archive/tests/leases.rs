@@ -345,13 +345,16 @@ fn what_is_out_of_use_is_given_to_nobody_and_what_is_broken_is_read_from_elsewhe
     let disabled = out(Resource::Volume, "T00001L8", Outage::Disabled);
     catalogue.take_out_of_use(&disabled).expect("noted");
     assert_eq!(queue.waiting(), second);
-    assert_eq!(catalogue.recall_queue().expect("the queue").stranded, []);
+    let open = catalogue.recall_queue().expect("the queue");
+    assert_eq!(open.stranded, []);
+    assert_eq!(open.disabled, [(queue.requests[0], "T00001L8".to_owned())]);
     let broken = out(Resource::Volume, "T00001L8", Outage::Broken);
     catalogue.take_out_of_use(&broken).expect("noted");
     assert_eq!(catalogue.out_of_use().expect("a list"), [broken]);
     assert_eq!(queue.waiting(), second);
-    let stranded = catalogue.recall_queue().expect("the queue").stranded;
-    assert_eq!(stranded, [(queue.requests[0], queue.files[0])]);
+    let open = catalogue.recall_queue().expect("the queue");
+    assert_eq!(open.stranded, [(queue.requests[0], queue.files[0])]);
+    assert_eq!(open.disabled, []);
     assert!(matches!(
         claim(catalogue, &ada, "D2", Some(two), 10),
         Claim::Got(_)

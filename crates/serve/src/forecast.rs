@@ -4,7 +4,7 @@ use crate::kept::Kept;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
-use tapewise_archive::catalogue::{CatalogueError, RequestId};
+use tapewise_archive::catalogue::{CatalogueError, OutOfUse, RequestId};
 use tapewise_archive::forecast::{Awaited, BusyDrive, Forecast};
 use tapewise_archive::mover::{Hold, MoveError, OwnerShare, Settings};
 use tapewise_archive::open::Archive;
@@ -24,6 +24,9 @@ pub(crate) struct Outlook {
     pub pulls: Vec<Pull>,
     /// What each owner has of the drives, and what is held back.
     pub shares: Vec<OwnerShare>,
+    /// Volumes that are disabled, and which of them a recall waits for.
+    disabled: Vec<OutOfUse>,
+    waits_for: HashMap<RequestId, usize>,
     /// Why no times are known, or not all.
     pub unknown: Option<String>,
     /// Whether some recalls that need a cartridge were not planned.
@@ -54,9 +57,28 @@ impl Outlook {
         held.find_map(|(hold, _)| matches!(hold, Hold::User { .. }).then_some(hold))
     }
 
+    /// The disabled volume that a recall waits for, if it is on no other.
+    pub fn disabled(&self, request: Option<RequestId>) -> Option<&OutOfUse> {
+        let number = self.waits_for.get(&request?)?;
+        self.disabled.get(*number)
+    }
+
+    /// Whether all that waits for cartridges waits for disabled ones.
+    pub fn is_all_disabled(&self) -> bool {
+        self.turns.is_empty() && !self.ends_early && !self.waits_for.is_empty()
+    }
+
     /// The turn at which all of these have been answered.
     pub fn last_turn(&self, requests: impl Iterator<Item = Option<RequestId>>) -> Option<Turn> {
-        let turns: Vec<Option<Turn>> = requests.map(|request| self.turn(request)).collect();
+        let requests: Vec<Option<RequestId>> = requests.collect();
+        // Nobody knows when a volume is put into use again.
+        if requests
+            .iter()
+            .any(|&request| self.disabled(request).is_some())
+        {
+            return None;
+        }
+        let turns: Vec<Option<Turn>> = requests.into_iter().map(|one| self.turn(one)).collect();
         // What needs no cartridge has no turn; nor has what comes after the end of the plan.
         if self.ends_early && turns.contains(&None) {
             return None;
@@ -90,6 +112,7 @@ impl Outlook {
             pulls,
             recalls,
             beyond,
+            disabled,
             shares,
         } = match forecast {
             Ok(forecast) => forecast,
@@ -111,9 +134,16 @@ impl Outlook {
                 "times are planned for the {planned} recalls that come first; {beyond} come after them"
             )
         };
+        let (mut volumes, mut waits_for) = (Vec::new(), HashMap::new());
+        for (what, requests) in disabled {
+            waits_for.extend(requests.into_iter().map(|request| (request, volumes.len())));
+            volumes.push(what);
+        }
         Ok(Outlook {
             at_ns,
             busy,
+            disabled: volumes,
+            waits_for,
             pulls,
             shares,
             ends_early: beyond > 0,
@@ -144,6 +174,7 @@ impl Planned {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tapewise_archive::catalogue::{Outage, Resource};
 
     #[test]
     fn when_all_has_come_is_known_only_if_all_is_planned() {
@@ -167,5 +198,19 @@ mod tests {
         outlook.ends_early = true;
         assert_eq!(last(&outlook, &[1, 2]), Some(40));
         assert_eq!(last(&outlook, &[1, 2, 3]), None);
+        // The second waits for a cartridge that is out of use.
+        outlook.ends_early = false;
+        outlook.disabled.push(OutOfUse {
+            resource: Resource::Volume,
+            name: "T00001L8".to_owned(),
+            outage: Outage::Disabled,
+            why: "it squeaks".to_owned(),
+            since_ns: 1,
+        });
+        outlook.turns.remove(&RequestId(2));
+        outlook.waits_for.insert(RequestId(2), 0);
+        assert_eq!(last(&outlook, &[1, 2, 3]), None);
+        assert_eq!(last(&outlook, &[1, 3]), Some(40));
+        assert!(!outlook.is_all_disabled());
     }
 }

@@ -25,7 +25,7 @@ use axum::response::{Html, IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use tapewise_archive::catalogue::RequestState;
+use tapewise_archive::catalogue::{OutOfUse, RequestState};
 use tapewise_model::Micros;
 
 /// The cookie with the token.
@@ -114,6 +114,12 @@ fn in_time(now_ns: i64, turn: Turn) -> String {
 fn link(kind: &str, name: &str, words: &str) -> String {
     let address = utf8_percent_encode(name, NON_ALPHANUMERIC);
     format!("<a href=\"/{kind}/{address}\">{}</a>", escaped(words))
+}
+
+/// How and why a cartridge is out of use, if it is.
+fn out_of_use(all: &[OutOfUse], label: &str) -> Option<String> {
+    let what = all.iter().find(|what| what.is_volume(label))?;
+    Some(format!("{}: {}", what.outage.name(), escaped(&what.why)))
 }
 
 fn word(state: RequestState) -> &'static str {

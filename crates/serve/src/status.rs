@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
-use tapewise_archive::catalogue::VolumeWait;
+use tapewise_archive::catalogue::{OutOfUse, VolumeWait};
 use tapewise_archive::forecast::BusyDrive;
 use tapewise_archive::mover::OwnerShare;
 use tapewise_archive::pull_list::Pull;
@@ -256,11 +256,16 @@ struct Cartridge {
     bytes: u64,
     /// When the oldest of them was asked for, in seconds since 1970.
     oldest_at_s: i64,
+    /// How and why it is out of use; absent: it is in use.
+    out_of_use: Option<String>,
 }
 
-impl From<&VolumeWait> for Cartridge {
-    fn from(wait: &VolumeWait) -> Cartridge {
+impl Cartridge {
+    fn of(wait: &VolumeWait, out_of_use: &[OutOfUse]) -> Cartridge {
+        let mut out_of_use = out_of_use.iter();
+        let what = out_of_use.find(|what| what.is_volume(&wait.label));
         Cartridge {
+            out_of_use: what.map(OutOfUse::to_string),
             label: wait.label.clone(),
             recalls: wait.recalls,
             bytes: wait.bytes,
@@ -279,11 +284,13 @@ pub(crate) async fn queue(
     who.watches()?;
     let queue = service.ask(|service| {
         let waits = service.waits()?;
+        let out_of_use = service.archive.catalogue.out_of_use()?;
+        let cartridge = |wait| Cartridge::of(wait, &out_of_use);
         let outlook = service.outlook()?;
         Ok(Queue {
             format: "tapewise-serve-queue",
             version: 1,
-            cartridges: waits.iter().map(Cartridge::from).collect(),
+            cartridges: waits.iter().map(cartridge).collect(),
             planned_at_s: seconds(outlook.at_ns),
             busy: outlook.busy.iter().map(BusyNow::from).collect(),
             mounts: outlook.pulls.iter().map(PlannedMount::from).collect(),

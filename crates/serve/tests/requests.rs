@@ -3,6 +3,7 @@
 use crate::access::users;
 use crate::desk::{Desk, NOW_S, NS, archive};
 use serde_json::json;
+use tapewise_archive::catalogue::{OutOfUse, Outage, Resource};
 use tapewise_formats::event::{Action, Event, Spot};
 use tapewise_model::Micros;
 use tapewise_serve::ServeSettings;
@@ -247,6 +248,37 @@ fn each_file_that_waits_has_a_place_in_the_queue_and_times_as_the_plan_has_them(
         assert!(page.contains(words), "{words}: {page}");
     }
     assert!(desk.ask("GET", "/", "").body.contains("likely there in"));
+}
+
+#[test]
+fn what_waits_for_a_cartridge_out_of_use_has_no_time_and_every_page_says_why() {
+    let desk = Desk::with(archive(), &ServeSettings::default());
+    let why = "volume T00001L8 is disabled: the leader pin is loose";
+    let disabled = OutOfUse {
+        resource: Resource::Volume,
+        name: "T00001L8".to_owned(),
+        outage: Outage::Disabled,
+        why: "the leader pin is loose".to_owned(),
+        since_ns: 1,
+    };
+    desk.catalogue.take_out_of_use(&disabled).expect("noted");
+    let id = desk.stage(&["/d/1", "/d/2"]);
+    let queue = desk.ask("GET", "/api/v1/queue", "").json();
+    assert_eq!(queue["mounts"], json!([]));
+    assert_eq!(queue["cartridges"][0]["out_of_use"], why);
+    assert_eq!(expected(&desk, &id), [None, None]);
+    let one = desk.ask("GET", &format!("/api/v1/requests/{id}"), "");
+    assert_eq!(one.json()["held_by"], why);
+    for page in ["/", &format!("/request/{id}"), "/cartridge/T00001L8"] {
+        let page = desk.ask("GET", page, "").body;
+        assert!(page.contains("the leader pin is loose"), "{page}");
+        assert!(!page.contains("likely"), "{page}");
+    }
+    assert!(
+        desk.catalogue
+            .put_into_use(Resource::Volume, "T00001L8")
+            .expect("an answer")
+    );
 }
 
 #[test]

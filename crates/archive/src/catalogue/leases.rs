@@ -152,6 +152,20 @@ pub struct OutOfUse {
     pub since_ns: i64,
 }
 
+impl OutOfUse {
+    /// Whether it is the volume with this label.
+    pub fn is_volume(&self, label: &str) -> bool {
+        self.resource == Resource::Volume && self.name == label
+    }
+}
+
+impl fmt::Display for OutOfUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (resource, outage) = (self.resource.name(), self.outage.name());
+        write!(f, "{resource} {} is {outage}: {}", self.name, self.why)
+    }
+}
+
 /// Who has what.
 pub trait Leases: Send + Sync {
     /// Claims a drive, and a cartridge with it. Leases whose time is over end first, whoever had them. What the

@@ -237,6 +237,9 @@ pub struct RecallQueue {
     pub at_hand: Vec<(RequestId, FileId)>,
     /// Those that cannot be served: no copy of their file is whole, or only on broken volumes.
     pub stranded: Vec<(RequestId, FileId)>,
+    /// Those that wait until a volume that is disabled is put into use again, each with its label: all whole copies of
+    /// their file are on such.
+    pub disabled: Vec<(RequestId, String)>,
     /// The newest request of all when this was read.
     pub newest: RequestId,
 }

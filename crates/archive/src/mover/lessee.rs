@@ -356,13 +356,7 @@ pub(super) fn admission(
 
 impl Denied {
     fn by(what: &OutOfUse) -> Denied {
-        let why = format!(
-            "{} {} is {}: {}",
-            what.resource.name(),
-            what.name,
-            what.outage.name(),
-            what.why
-        );
+        let why = what.to_string();
         match what.resource {
             Resource::Volume => Denied::Volume(why),
             Resource::Host | Resource::Drive => Denied::Drive(why),

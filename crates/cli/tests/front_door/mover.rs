@@ -69,6 +69,40 @@ fn hosts_and_drives_are_taken_out_of_use_by_names_that_somebody_has() {
 }
 
 #[test]
+fn what_is_on_a_cartridge_out_of_use_is_named_wherever_somebody_asks_for_it() {
+    let desk = desk();
+    desk.put("one.bin", [7; 6_000]);
+    desk.done("store --archive A one.bin --quiet");
+    empty_cache(&desk);
+    desk.done("mover drain --archive A --volume TW0001 --why firmware");
+    let why = "volume TW0001 is disabled: firmware";
+    let dry = desk.done("recall --archive A --to out --dry-run one.bin");
+    assert_eq!(dry.text(), format!("not read now: 1 file; {why}\n"));
+    let json = desk.done("recall --archive A --to out --dry-run --json one.bin");
+    let disabled =
+        serde_json::json!([{ "volume": "TW0001", "why": "firmware", "paths": ["one.bin"] }]);
+    assert_eq!(json.json()["disabled"], disabled);
+    let recall = desk.run("recall --archive A --to out --keep-queued one.bin");
+    assert!(
+        recall.err.contains(&format!("1 file not read: {why}")),
+        "{}",
+        recall.err
+    );
+    let next = desk.done("serve --archive A --explain-next");
+    assert_eq!(
+        next.text(),
+        format!("TW0001: not mounted, 1 recall; {why}\n")
+    );
+    desk.done("mover drain --archive A --volume TW0001 --broken");
+    let dry = desk.done("recall --archive A --to out --dry-run one.bin");
+    assert!(
+        dry.err.contains("no copy of the file is whole"),
+        "{}",
+        dry.err
+    );
+}
+
+#[test]
 fn a_mover_of_a_host_that_is_out_of_use_does_not_wait_for_ever_if_it_is_to_end_when_idle() {
     let desk = desk();
     full_cache(&desk);

@@ -1,7 +1,7 @@
 //! One cartridge: the tape with all that waits on it, and the head.
 
 use super::table::{numbers, table, words};
-use super::{Live, age, document, escaped};
+use super::{Live, age, document, escaped, out_of_use};
 use crate::access::Who;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -75,6 +75,9 @@ fn body(service: &Service, label: &str) -> Result<String, Problem> {
         None => "In the library.".to_owned(),
     };
     let mut body = format!("<p role=\"status\">{place}</p>\n");
+    if let Some(what) = out_of_use(&catalogue.out_of_use()?, label) {
+        let _ = writeln!(body, "<p>It is {what}.</p>");
+    }
     let Some(wait) = wait else {
         return Ok(body + "<p>Nothing waits for it in the queue: what is left is being read.</p>\n");
     };

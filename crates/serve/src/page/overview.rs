@@ -14,7 +14,7 @@ use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use std::sync::Arc;
-use tapewise_archive::catalogue::{OpenRecalls, RequestState, Stage, VolumeWait};
+use tapewise_archive::catalogue::{OpenRecalls, OutOfUse, RequestState, Stage, VolumeWait};
 use tapewise_archive::mover::OwnerShare;
 use tapewise_model::Micros;
 use tapewise_model::units::bytes;
@@ -27,6 +27,7 @@ const FAILURES: usize = 5;
 struct Shown {
     load: Load,
     waits: Arc<Vec<VolumeWait>>,
+    out_of_use: Vec<OutOfUse>,
     stages: Vec<Stage>,
     outlook: Arc<Outlook>,
     doing: Doing,
@@ -53,6 +54,7 @@ pub(crate) async fn show(
         let shown = Shown {
             load: load(service)?,
             waits: service.waits()?,
+            out_of_use: catalogue.out_of_use()?,
             stages: catalogue.stages(user, REQUESTS)?,
             outlook: service.outlook()?,
             doing: service.work.doing(),
@@ -70,6 +72,7 @@ impl Shown {
         let mut body = self.now();
         if self.sees_all {
             body += &plant::drives(&self.drives, self.now_ns);
+            body += &self.out_of_use();
             body += &self.cartridges();
             body += &self.shares();
         }
@@ -113,6 +116,9 @@ impl Shown {
         } = open;
         let doing = match &self.doing {
             Doing::Idle if *queued == 0 => "Nothing waits.".to_owned(),
+            Doing::Idle if self.outlook.is_all_disabled() => {
+                "What waits is on cartridges that are out of use.".to_owned()
+            }
             Doing::Idle => "Recalls begin in a moment.".to_owned(),
             Doing::Recalling => "Drives are reading.".to_owned(),
             Doing::Writing => "Drives are writing what lies in the cache.".to_owned(),
@@ -143,6 +149,24 @@ impl Shown {
             bytes(holds.bytes),
             bytes(holds.pinned_bytes)
         )
+    }
+
+    /// Hosts, drives and cartridges that somebody has taken out of use.
+    fn out_of_use(&self) -> String {
+        if self.out_of_use.is_empty() {
+            return String::new();
+        }
+        let row = |what: &OutOfUse| {
+            vec![
+                format!("{} {}", what.resource.name(), escaped(&what.name)),
+                what.outage.name().to_owned(),
+                self.age(what.since_ns).to_string(),
+                escaped(&what.why),
+            ]
+        };
+        let columns = [words("What"), words("How"), numbers("For"), broad("Why")];
+        let rows = self.out_of_use.iter().map(row);
+        "<h2>Out of use</h2>\n".to_owned() + &table("Out of use", &columns, rows)
     }
 
     fn cartridges(&self) -> String {
@@ -195,9 +219,12 @@ impl Shown {
     fn cartridge(&self, wait: &VolumeWait) -> Vec<String> {
         let mut devices = self.drives.devices.iter();
         let drive = devices.find(|(_, device)| device.cartridge.as_deref() == Some(&wait.label));
-        let place = drive.map_or("in the library".to_owned(), |(name, _)| {
+        let mut place = drive.map_or("in the library".to_owned(), |(name, _)| {
             format!("in drive {}", escaped(name))
         });
+        if let Some(what) = super::out_of_use(&self.out_of_use, &wait.label) {
+            place += &format!(", {what}");
+        }
         vec![
             link("cartridge", &wait.label, &wait.label),
             wait.recalls.to_string(),

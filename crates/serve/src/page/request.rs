@@ -1,7 +1,7 @@
 //! One request: each file, how far it is, what it waits for, and when it is likely to be there.
 
 use super::table::{line, numbers, table, words};
-use super::{Live, age, document, escaped, in_time, link, word};
+use super::{Live, age, document, escaped, in_time, link, out_of_use, word};
 use crate::access::Who;
 use crate::forecast::Turn;
 use crate::problem::Problem;
@@ -131,6 +131,7 @@ fn row(service: &Service, file: &StagedFile, turn: Option<Turn>) -> Result<Vec<S
 fn waits_for(service: &Service, file: FileId) -> Result<String, Problem> {
     let catalogue = &service.archive.catalogue;
     let entry = catalogue.file(file)?;
+    let out = catalogue.out_of_use()?;
     let mut cartridges = Vec::new();
     for copy in entry
         .copies
@@ -140,7 +141,8 @@ fn waits_for(service: &Service, file: FileId) -> Result<String, Problem> {
         let mut labels = Vec::new();
         for (volume, _) in &copy.segments {
             let label = catalogue.volume(*volume)?.label;
-            let label = link("cartridge", &label, &label);
+            let out = out_of_use(&out, &label).map(|what| format!(" ({what})"));
+            let label = link("cartridge", &label, &label) + &out.unwrap_or_default();
             if labels.last() != Some(&label) {
                 labels.push(label);
             }

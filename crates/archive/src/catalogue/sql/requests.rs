@@ -6,8 +6,8 @@ use super::tally::tally;
 use super::{Database, Row, ToValue, Transaction, Value, all, enter, many, one, params, run};
 use crate::catalogue::{
     Answer, Begun, BegunMount, CatalogueError, FileId, FileState, NewRecall, Newest, OpenRecalls,
-    RecallQueue, Request, RequestId, RequestKind, RequestState, Requests, Result, Tally, Terms,
-    VolumeId, VolumeQueue, VolumeWait, Waiting,
+    Outage, RecallQueue, Request, RequestId, RequestKind, RequestState, Requests, Result, Tally,
+    Terms, VolumeId, VolumeQueue, VolumeWait, Waiting,
 };
 use crate::placement::Asked;
 use crate::record::Segment;
@@ -190,14 +190,8 @@ struct CopySegment {
     label: String,
     number: u32,
     zstd_bytes: Option<u64>,
-    /// A part of the copy is on a volume that is disabled.
-    waits: bool,
     segment: Segment,
 }
-
-/// The worst that a volume with a part of a copy is, by the order of the words: broken, then disabled.
-const OUTAGE: &str = "(SELECT min(outage) FROM segment JOIN volume ON volume.id = segment.volume \
-    JOIN out_of_use ON resource = 'volume' AND name = volume.label WHERE segment.copy = copy.id)";
 
 /// What is known of a file that a recall asks for.
 #[derive(Default)]
@@ -205,8 +199,48 @@ struct Known {
     bytes: u64,
     /// It is empty, or lies in the cache.
     is_at_hand: bool,
-    /// Where its whole copies lie that are not on a broken volume, by volume and in file order; `None` if there is none.
+    /// Where its whole copies lie, by volume and in file order; `None` if there is none. Copies on volumes that are out of
+    /// use are left out.
     places: Option<Vec<CopySegment>>,
+    /// A disabled volume with a part of a copy that is on no broken one.
+    disabled: Option<String>,
+}
+
+impl Known {
+    /// Leaves out copies of which a part is on a volume that is out of use.
+    fn leave_out(&mut self, out_of_use: &HashMap<String, Outage>) {
+        let Some(places) = self.places.as_mut().filter(|places| !places.is_empty()) else {
+            return;
+        };
+        let mut out: BTreeMap<u32, (Outage, String)> = BTreeMap::new();
+        for place in places.iter() {
+            if let Some(&outage) = out_of_use.get(&place.label) {
+                let worst = out
+                    .entry(place.number)
+                    .or_insert_with(|| (outage, place.label.clone()));
+                if outage == Outage::Broken {
+                    worst.0 = outage;
+                }
+            }
+        }
+        places.retain(|place| !out.contains_key(&place.number));
+        if places.is_empty() {
+            self.places = None;
+        }
+        let mut disabled = out
+            .into_values()
+            .filter(|(outage, _)| *outage == Outage::Disabled);
+        self.disabled = disabled.next().map(|(_, label)| label);
+    }
+}
+
+/// Volumes that are out of use, by label.
+fn out_of_use(transaction: &Transaction<'_>) -> Result<HashMap<String, Outage>> {
+    let sql = "SELECT name, outage FROM out_of_use WHERE resource = 'volume'";
+    let found = all(transaction, sql, params![], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
+    Ok(found.into_iter().collect())
 }
 
 /// Requests whose files are looked up together, and forgotten before the next ones are.
@@ -227,9 +261,9 @@ fn known(transaction: &Transaction<'_>, requests: &[Request]) -> Result<HashMap<
     })?;
     // A copy that is nothing but holes has no segment.
     let sql = format!(
-        "SELECT copy.file, volume.id, volume.label, copy.number, copy.zstd_bytes, {OUTAGE} IS NOT NULL, {SEGMENT} \
+        "SELECT copy.file, volume.id, volume.label, copy.number, copy.zstd_bytes, {SEGMENT} \
         FROM copy LEFT JOIN segment ON segment.copy = copy.id LEFT JOIN volume ON volume.id = segment.volume \
-        WHERE copy.file IN ({{many}}) AND copy.state = 'whole' AND {OUTAGE} IS DISTINCT FROM 'broken' \
+        WHERE copy.file IN ({{many}}) AND copy.state = 'whole' \
         ORDER BY copy.file, volume.label, copy.number, segment.file_offset"
     );
     many(transaction, &sql, &[], &files, |row| {
@@ -243,12 +277,17 @@ fn known(transaction: &Transaction<'_>, requests: &[Request]) -> Result<HashMap<
             label: row.get(2)?,
             number: row.get(3)?,
             zstd_bytes: row.get(4)?,
-            waits: row.get(5)?,
-            segment: segment(row, 6)?,
+            segment: segment(row, 5)?,
         };
         places.push(place);
         Ok(())
     })?;
+    let out_of_use = out_of_use(transaction)?;
+    if !out_of_use.is_empty() {
+        known
+            .values_mut()
+            .for_each(|file| file.leave_out(&out_of_use));
+    }
     Ok(known)
 }
 
@@ -295,7 +334,10 @@ fn sorted(transaction: &Transaction<'_>, requests: &[Request]) -> Result<RecallQ
             let known = known.get(&request.file).unwrap_or(&nothing);
             match &known.places {
                 _ if known.is_at_hand => queue.at_hand.push(one),
-                None => queue.stranded.push(one),
+                None => match &known.disabled {
+                    Some(label) => queue.disabled.push((request.id, label.clone())),
+                    None => queue.stranded.push(one),
+                },
                 // Whole and nowhere: nothing but holes.
                 Some(places) if places.is_empty() => queue.at_hand.push(one),
                 Some(places) => wait_for(&mut volumes, request, known.bytes, places),
@@ -319,7 +361,7 @@ fn wait_for(
     file_bytes: u64,
     places: &[CopySegment],
 ) {
-    for place in places.iter().filter(|place| !place.waits) {
+    for place in places {
         let waiting = volumes
             .entry((place.label.clone(), place.volume))
             .or_default();

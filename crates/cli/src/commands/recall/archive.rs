@@ -57,6 +57,7 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     let usual = Duration::from_secs(archive.settings.batch_window_s.unwrap_or(0));
     let window = args.batch_window.unwrap_or(usual);
     let worked = queue::answered(&archive, &asked.requests, window, &stop, args.quiet);
+    queue::say_disabled(&archive, &asked.requests)?;
     let withdrawn = if args.keep_queued {
         HashSet::new()
     } else {

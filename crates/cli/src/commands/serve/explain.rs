@@ -7,6 +7,7 @@ use crate::output::{print, say};
 use crate::units;
 use std::path::Path;
 use std::process::ExitCode;
+use tapewise_archive::catalogue::{OutOfUse, RequestId};
 use tapewise_archive::forecast::{BusyDrive, Forecast};
 use tapewise_archive::mover::OwnerShare;
 use tapewise_archive::pull_list::{Asking, Pull};
@@ -22,7 +23,7 @@ pub fn run(directory: &Path) -> Result<ExitCode, CliError> {
     };
     let settings = archive.settings_on_paper()?;
     let forecast = Forecast::of(archive.catalogue.as_ref(), asking, &settings)?;
-    if forecast.pulls.is_empty() {
+    if forecast.pulls.is_empty() && forecast.disabled.is_empty() {
         say("tapewise: no recall waits for a cartridge\n");
     }
     print(&in_words(&forecast))?;
@@ -41,6 +42,7 @@ fn in_words(forecast: &Forecast) -> String {
     shares
         .chain(busy)
         .chain(forecast.pulls.iter().map(next))
+        .chain(forecast.disabled.iter().map(disabled))
         .collect()
 }
 
@@ -74,6 +76,12 @@ fn busy(busy: &BusyDrive) -> String {
         units::bytes(busy.bytes),
         busy.most
     )
+}
+
+/// A cartridge that is not mounted until somebody puts it into use again.
+fn disabled((what, recalls): &(OutOfUse, Vec<RequestId>)) -> String {
+    let recalls = units::count(recalls.len(), "recall");
+    format!("{}: not mounted, {recalls}; {what}\n", what.name)
 }
 
 /// A cartridge that is mounted next, and why.

@@ -18,6 +18,15 @@ struct Document<'a> {
     at_hand: usize,
     cartridges: Vec<PullRow<'a>>,
     files: Vec<FileRow>,
+    /// Cartridges that are disabled, with the files that wait until they are put into use again.
+    disabled: Vec<DisabledRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct DisabledRow<'a> {
+    volume: &'a str,
+    why: &'a str,
+    paths: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -59,10 +68,19 @@ pub fn print(
                 latest_us: expected.latest.0,
             })
         });
+        let disabled = list.disabled.iter().map(|(what, files)| {
+            let paths = files.iter().map(|&file| path(archive, file));
+            Ok(DisabledRow {
+                volume: &what.name,
+                why: &what.why,
+                paths: paths.collect::<Result<_, CliError>>()?,
+            })
+        });
         let document = Document {
             at_hand: list.at_hand,
             cartridges: cartridges.collect(),
             files: files.collect::<Result<_, CliError>>()?,
+            disabled: disabled.collect::<Result<_, CliError>>()?,
         };
         return json::print("pull-list", &document);
     }
@@ -150,6 +168,12 @@ fn words(archive: &Archive, list: &PullList) -> String {
             units::count(pull.files, "file"),
             units::bytes(pull.bytes),
             pull.drive_time
+        ));
+    }
+    for (what, files) in &list.disabled {
+        text.push_str(&format!(
+            "not read now: {}; {what}\n",
+            units::count(files.len(), "file")
         ));
     }
     if list.at_hand > 0 {

@@ -21,6 +21,7 @@ use std::time::Duration;
 use tapewise_archive::cache::Cache;
 use tapewise_archive::catalogue::{FileId, NewRecall, RequestId, RequestKind, RequestState, Terms};
 use tapewise_archive::mover::Recalled;
+use tapewise_archive::pull_list::disabled;
 
 /// What a run asks the archive for.
 pub struct Asked {
@@ -78,6 +79,16 @@ fn say_others(archive: &Archive, asked: &HashSet<RequestId>) -> Result<(), CliEr
             units::count(count, "more recall"),
             archive.directory().display()
         )),
+    }
+    Ok(())
+}
+
+/// Says which of these requests are not carried out because their cartridges are out of use.
+pub fn say_disabled(archive: &Archive, asked: &[RequestId]) -> Result<(), CliError> {
+    let open = archive.catalogue.recalls_among(asked)?;
+    for (what, requests) in disabled(archive.catalogue.as_ref(), open.disabled)? {
+        let files = units::count(requests.len(), "file");
+        say(format_args!("tapewise: {files} not read: {what}\n"));
     }
     Ok(())
 }
