@@ -207,6 +207,29 @@ fn what_goes_into_a_full_cache_waits_and_its_cartridge_is_not_mounted_before_the
 }
 
 #[test]
+fn of_two_cartridges_one_is_mounted_if_the_cache_has_room_for_one_file() {
+    for pace in [Pace::Turns, Pace::Threads] {
+        let mut site = site(pace);
+        site.reopen_cache(5_000, 4_500);
+        let asked = [fetch(&site, "t0/3"), fetch(&site, "t1/5")];
+        let done = site.mover(|mover| mover.recall()).expect("recalled");
+        assert_eq!((done.delivered, done.mounts), (1, 1), "{pace:?}");
+        assert_eq!(done.full.len(), 1, "{pace:?}");
+        let states = asked.map(|request| state(&site, request));
+        assert!(states.contains(&RequestState::Queued), "{pace:?}");
+        // With room for two both drives read.
+        site.reopen_cache(9_000, 8_500);
+        for path in ["t0/3", "t1/5"] {
+            site.catalogue.unpin(site.id(path), "ada").expect("let go");
+        }
+        fetch(&site, "t0/9");
+        let done = site.mover(|mover| mover.recall()).expect("recalled");
+        assert_eq!((done.delivered, done.mounts), (2, 2), "{pace:?}");
+        site.assert_integrity();
+    }
+}
+
+#[test]
 fn of_two_files_that_are_read_together_one_comes_if_the_cache_has_room_for_one() {
     let mut site = site(Pace::Turns);
     site.reopen_cache(7_000, 4_500);

@@ -26,6 +26,7 @@ use crate::record::Segment;
 use kept::Kept;
 use seen::Seen;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_library::pool::{Admission, Fit, Whereabouts, Work};
@@ -92,6 +93,8 @@ struct State {
 #[derive(Clone)]
 struct Claimed {
     queue: VolumeQueue,
+    /// Bytes of the longest file among it that is to go into the cache.
+    longest_to_cache: u64,
     /// Whom it is read for.
     owner: Owner,
     /// When it was begun with.
@@ -215,20 +218,26 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Recalling<'_> {
-    /// What waits for volumes, and has room where it is to go.
-    fn volumes(&self) -> Result<Vec<WantedVolume>, MoveError> {
+    /// What waits for volumes, and has room where it is to go. Of the cache `spoken_for` bytes are left to what drives
+    /// have begun.
+    fn volumes(&self, spoken_for: u64) -> Result<Vec<WantedVolume>, MoveError> {
         let mut volumes = self.kept.volumes()?;
         if let Some(within_reach) = &self.within_reach {
             volumes.retain(|wanted| within_reach.contains(wanted.label()));
         }
-        let too_long = self.with.cache.too_long_for_now(self.with.now())?;
+        let Range { start, end } = self.with.cache.too_long_for_now(self.with.now())?;
+        let too_long = start.saturating_sub(spoken_for).max(1)..end;
         Ok(self.full.keep_what_has_room(volumes, &too_long))
     }
 
     /// What waits for volumes that can be had. A copy of which a part is still to come from one that
     /// cannot is left for the file's other copies, and what came of it is given up.
-    fn available(&self, unavailable: &HashSet<String>) -> Result<Vec<WantedVolume>, MoveError> {
-        let volumes = self.volumes()?;
+    fn available(
+        &self,
+        unavailable: &HashSet<String>,
+        spoken_for: u64,
+    ) -> Result<Vec<WantedVolume>, MoveError> {
+        let volumes = self.volumes(spoken_for)?;
         let (out, mut within): (Vec<WantedVolume>, Vec<WantedVolume>) =
             (volumes.into_iter()).partition(|wanted| unavailable.contains(wanted.label()));
         let mut parts = lock(&self.parts);
@@ -249,7 +258,13 @@ impl Recalling<'_> {
 
     /// What waits for volumes that nobody else has.
     fn open_to(&self, state: &State) -> Result<Vec<WantedVolume>, MoveError> {
-        let mut volumes = self.available(&state.unavailable)?;
+        // Each drive that reads gets its longest file in: else all of them mount for one that has room.
+        let longest = state
+            .claimed
+            .values()
+            .map(|claimed| claimed.longest_to_cache);
+        let spoken_for = longest.fold(0, u64::saturating_add);
+        let mut volumes = self.available(&state.unavailable, spoken_for)?;
         let long_ago = self.with.now().saturating_sub(DENIED_NS);
         let is_denied = |label: &str| {
             let asked_ns = state.denied.get(label);
@@ -304,7 +319,9 @@ impl Recalling<'_> {
                 started => {
                     started?;
                     self.kept.remove(&chosen);
+                    let to_cache = next.queue.waiting.iter().filter(|one| one.place.is_none());
                     let claimed = Claimed {
+                        longest_to_cache: to_cache.map(|one| one.file_bytes).max().unwrap_or(0),
                         queue: next.queue,
                         owner: next.owner,
                         started_ns,
@@ -356,7 +373,7 @@ impl Recalling<'_> {
     /// A volume that still waits after all drives have ended.
     fn left(&self) -> Result<Option<String>, MoveError> {
         self.kept.forget();
-        let volumes = self.available(&lock(&self.state).unavailable)?;
+        let volumes = self.available(&lock(&self.state).unavailable, 0)?;
         let idle = Busy {
             drives: self.drives,
             ..Busy::default()
