@@ -154,7 +154,12 @@ fn plan(archive: &Archive) -> Result<(), Box<dyn Error>> {
         drives: usize::from(DRIVES),
     };
     let began = Instant::now();
-    let forecast = Forecast::of(archive.catalogue.as_ref(), asking, &archive.settings)?;
+    let forecast = Forecast::of(
+        archive.catalogue.as_ref(),
+        asking,
+        u64::MAX,
+        &archive.settings,
+    )?;
     println!(
         "plan    {} recalls in {} mounts, in {:.1} s",
         forecast.recalls.len(),

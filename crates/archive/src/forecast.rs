@@ -1,11 +1,12 @@
 //! What becomes of the queue as it stands: which cartridge is mounted when, and when each recall is likely to be
 //! answered.
 
-use crate::catalogue::{Catalogue, Lease, OutOfUse, RequestId, VolumeQueue};
+use crate::catalogue::{Catalogue, FileId, Holds, Lease, OutOfUse, RequestId, VolumeQueue};
 use crate::mover::{MoveError, OwnerShare, Settings};
 use crate::pull_list::{Asking, Busy, Left, Planned, Pull, Schedule, disabled, range};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use tapewise_model::Micros;
+use tapewise_model::units::bytes;
 use tapewise_sim::mounts::Owner;
 
 /// What a plan may cost, in looks at a volume: a few seconds at most. That is enough for 10,000 recalls of few cartridges, or
@@ -26,6 +27,10 @@ pub struct Forecast {
     pub beyond: usize,
     /// Volumes that are disabled, each with the recalls that wait until it is put into use again.
     pub disabled: Vec<(OutOfUse, Vec<RequestId>)>,
+    /// Recalls into the cache that find no room there, as it is filled by those before them, until somebody releases files.
+    pub without_room: HashSet<RequestId>,
+    /// What keeps the cache full, in words; none if all find room.
+    pub no_room: Option<String>,
     /// What each owner has of the drives now, and what holds some of the queue back.
     pub shares: Vec<OwnerShare>,
 }
@@ -57,27 +62,72 @@ pub struct Awaited {
     pub soonest: Micros,
     /// The later of both, if everything takes longer.
     pub latest: Micros,
+    /// The file and its bytes, if it goes into the cache and nowhere else.
+    pub to_cache: Option<(FileId, u64)>,
 }
 
 impl Forecast {
-    /// The forecast for the queue, as the mover goes about it. `asking` names no files.
+    /// The forecast for the queue, as the mover goes about it. `asking` names no files, and the cache holds at most
+    /// `cache_bytes`.
     ///
     /// # Errors
     /// As for [`pull_list`](crate::pull_list::pull_list).
     pub fn of(
         catalogue: &dyn Catalogue,
         asking: Asking<'_>,
+        cache_bytes: u64,
         settings: &Settings,
     ) -> Result<Forecast, MoveError> {
-        Forecast::within(MOST_WORK, catalogue, asking, settings)
+        let of_all = Forecast::within(MOST_WORK, catalogue, asking, settings, &HashSet::new())?;
+        let cache = catalogue.cache_holds(asking.now_ns)?;
+        let without_room = of_all.without_room(cache_bytes, &cache);
+        if without_room.is_empty() {
+            return Ok(of_all);
+        }
+        let no_room = format!(
+            "no room is left in the cache of {} until files are released: it keeps {} for requests now, and {} are not on \
+             tape yet",
+            bytes(cache_bytes),
+            bytes(cache.pinned_bytes),
+            bytes(cache.dirty_bytes)
+        );
+        // No cartridge is mounted for these.
+        let forecast = Forecast::within(MOST_WORK, catalogue, asking, settings, &without_room)?;
+        Ok(Forecast {
+            without_room,
+            no_room: Some(no_room),
+            ..forecast
+        })
     }
 
-    /// A forecast that may cost so much, in looks at a volume.
+    /// Recalls that find no room in the cache, as it is filled by those before them.
+    fn without_room(&self, cache_bytes: u64, cache: &Holds) -> HashSet<RequestId> {
+        let kept = cache.dirty_bytes.saturating_add(cache.pinned_bytes);
+        let mut room = cache_bytes.saturating_sub(kept);
+        let (mut comes, mut without_room) = (HashSet::new(), HashSet::new());
+        for one in &self.recalls {
+            // One that is longer than the whole cache is refused when it is read.
+            let to_cache = one.to_cache.filter(|(_, length)| *length <= cache_bytes);
+            let Some((file, length)) = to_cache.filter(|(file, _)| !comes.contains(file)) else {
+                continue;
+            };
+            if length <= room {
+                room -= length;
+                comes.insert(file);
+            } else {
+                without_room.insert(one.request);
+            }
+        }
+        without_room
+    }
+
+    /// A forecast that may cost so much, in looks at a volume, without some of the recalls.
     fn within(
         most_work: u64,
         catalogue: &dyn Catalogue,
         asking: Asking<'_>,
         settings: &Settings,
+        without: &HashSet<RequestId>,
     ) -> Result<Forecast, MoveError> {
         let schedule = Schedule {
             catalogue,
@@ -88,7 +138,18 @@ impl Forecast {
         let queue = catalogue.recall_queue()?;
         let disabled = disabled(catalogue, queue.disabled)?;
         let mut left = Left::default();
-        left.add(queue.volumes);
+        let mut to_cache = HashMap::new();
+        let mut note = |queue: &VolumeQueue| {
+            let waiting = queue.waiting.iter().filter(|one| one.place.is_none());
+            to_cache.extend(waiting.map(|one| (one.request, (one.file, one.file_bytes))));
+        };
+        let mut volumes = queue.volumes;
+        for queue in volumes.iter_mut().filter(|_| !without.is_empty()) {
+            queue.waiting.retain(|one| !without.contains(&one.request));
+        }
+        volumes.retain(|queue| !queue.waiting.is_empty());
+        volumes.iter().for_each(&mut note);
+        left.add(volumes);
         let shares = schedule.shares(&left)?;
         let mut plan = schedule.of(left.clone(), &[])?;
         let (free, free_beyond) = (plan.answered.clone(), plan.beyond);
@@ -96,7 +157,10 @@ impl Forecast {
         if let Some(drives) = schedule.add_begun(&mut left)? {
             plan = schedule.of(left, &drives)?;
             let readings = drives.iter().map(|drive| &drive.reading.queue);
-            is_begun.extend(readings.flat_map(VolumeQueue::requests));
+            for queue in readings {
+                note(queue);
+                is_begun.extend(queue.requests());
+            }
             busy.extend(drives.into_iter().map(BusyDrive::from));
         }
         let Planned {
@@ -119,6 +183,7 @@ impl Forecast {
                 request,
                 soonest,
                 latest,
+                to_cache: to_cache.get(&request).copied(),
             });
         }
         Ok(Forecast {
@@ -128,6 +193,7 @@ impl Forecast {
             beyond,
             disabled,
             shares,
+            ..Forecast::default()
         })
     }
 }
@@ -197,6 +263,48 @@ mod tests {
         catalogue
     }
 
+    /// Files of 1 GB: 3 wait for the cache, and one for a directory.
+    #[test]
+    fn recalls_that_find_no_room_in_the_cache_have_no_time() {
+        let catalogue = catalogue();
+        let recalls = (1..=4).map(|file| NewRecall {
+            file: FileId(file),
+            terms: Terms::default(),
+            destination: (file == 2).then(|| b"/elsewhere".to_vec()),
+        });
+        let recalls: Vec<NewRecall> = recalls.collect();
+        let asked = catalogue.submit(&recalls, 2).expect("asked");
+        // Somebody else asks for the first one too.
+        let again = catalogue.submit(&recalls[..1], 3).expect("asked")[0];
+        let settings = Settings::of(profile::find("lto8").expect("a profile"));
+        let asking = Asking {
+            files: &[],
+            now_ns: 4,
+            drives: 1,
+        };
+        let of = |cache_bytes| {
+            Forecast::of(&catalogue, asking, cache_bytes, &settings).expect("a forecast")
+        };
+        let all = of(3_000_000_000);
+        assert_eq!((all.recalls.len(), all.without_room.len()), (5, 0));
+        let some = of(2_999_999_999);
+        let last = all.recalls.iter().rfind(|one| one.to_cache.is_some());
+        let last = last.expect("a recall").request;
+        assert_eq!(some.without_room, HashSet::from([last]));
+        assert_eq!(some.recalls.len(), 4);
+        assert_ne!(last, again);
+        let none = of(1_000_000_000);
+        let with_time: Vec<RequestId> = none.recalls.iter().map(|one| one.request).collect();
+        assert_eq!(with_time.len(), 3, "one file for two, and a directory");
+        assert!(
+            none.pulls.len() < all.pulls.len(),
+            "nothing is mounted for the rest"
+        );
+        assert!(with_time.contains(&asked[1]));
+        // A cache of no use holds nothing up: the recall fails.
+        assert_eq!(of(10).without_room, HashSet::new());
+    }
+
     #[test]
     fn a_plan_that_costs_too_much_ends_early_and_says_how_many_come_after_it() {
         let catalogue = catalogue();
@@ -216,7 +324,8 @@ mod tests {
             drives: 2,
         };
         let within = |most_work| {
-            Forecast::within(most_work, &catalogue, asking, &settings).expect("a forecast")
+            Forecast::within(most_work, &catalogue, asking, &settings, &HashSet::new())
+                .expect("a forecast")
         };
         let all = within(u64::MAX);
         assert_eq!((all.recalls.len(), all.beyond), (20, 0));

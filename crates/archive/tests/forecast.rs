@@ -21,7 +21,7 @@ fn forecast_with(site: &Site, drives: usize) -> Forecast {
         now_ns: site.now_ns(),
         drives,
     };
-    let made = Forecast::of(site.catalogue.as_ref(), asking, &site.settings);
+    let made = Forecast::of(site.catalogue.as_ref(), asking, u64::MAX, &site.settings);
     made.expect("a forecast")
 }
 

@@ -1,7 +1,7 @@
 //! When each recall of the queue is likely to be answered, planned when somebody looks.
 
 use crate::kept::Kept;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 use tapewise_archive::catalogue::{CatalogueError, OutOfUse, RequestId};
@@ -27,6 +27,9 @@ pub(crate) struct Outlook {
     /// Volumes that are disabled, and which of them a recall waits for.
     disabled: Vec<OutOfUse>,
     waits_for: HashMap<RequestId, usize>,
+    /// Recalls that find no room in the cache, and what keeps it full.
+    without_room: HashSet<RequestId>,
+    no_room: Option<String>,
     /// Why no times are known, or not all.
     pub unknown: Option<String>,
     /// Whether some recalls that need a cartridge were not planned.
@@ -57,15 +60,24 @@ impl Outlook {
         held.find_map(|(hold, _)| matches!(hold, Hold::User { .. }).then_some(hold))
     }
 
-    /// The disabled volume that a recall waits for, if it is on no other.
-    pub fn disabled(&self, request: Option<RequestId>) -> Option<&OutOfUse> {
-        let number = self.waits_for.get(&request?)?;
-        self.disabled.get(*number)
+    /// Why a recall waits for something that nobody knows the time of: a disabled volume, if its file is on no other, or
+    /// room in the cache.
+    pub fn waits_for(&self, request: Option<RequestId>) -> Option<String> {
+        let request = request?;
+        if self.without_room.contains(&request) {
+            return self.no_room.clone();
+        }
+        let number = self.waits_for.get(&request)?;
+        self.disabled.get(*number).map(OutOfUse::to_string)
     }
 
-    /// Whether all that waits for cartridges waits for disabled ones.
-    pub fn is_all_disabled(&self) -> bool {
-        self.turns.is_empty() && !self.ends_early && !self.waits_for.is_empty()
+    /// Why nothing of what waits for cartridges can be read now.
+    pub fn stuck(&self) -> Option<String> {
+        if !self.turns.is_empty() || self.ends_early {
+            return None;
+        }
+        let disabled = || self.disabled.first().map(OutOfUse::to_string);
+        self.no_room.clone().or_else(disabled)
     }
 
     /// The turn at which all of these have been answered.
@@ -74,7 +86,7 @@ impl Outlook {
         // Nobody knows when a volume is put into use again.
         if requests
             .iter()
-            .any(|&request| self.disabled(request).is_some())
+            .any(|&request| self.waits_for(request).is_some())
         {
             return None;
         }
@@ -106,13 +118,16 @@ impl Outlook {
             now_ns: at_ns,
             drives: archive.settings.drives.len(),
         };
-        let forecast = Forecast::of(archive.catalogue.as_ref(), asking, on_paper);
+        let cache_bytes = archive.settings.cache_high_bytes;
+        let forecast = Forecast::of(archive.catalogue.as_ref(), asking, cache_bytes, on_paper);
         let Forecast {
             busy,
             pulls,
             recalls,
             beyond,
             disabled,
+            without_room,
+            no_room,
             shares,
         } = match forecast {
             Ok(forecast) => forecast,
@@ -144,6 +159,8 @@ impl Outlook {
             busy,
             disabled: volumes,
             waits_for,
+            without_room,
+            no_room,
             pulls,
             shares,
             ends_early: beyond > 0,
@@ -211,6 +228,9 @@ mod tests {
         outlook.waits_for.insert(RequestId(2), 0);
         assert_eq!(last(&outlook, &[1, 2, 3]), None);
         assert_eq!(last(&outlook, &[1, 3]), Some(40));
-        assert!(!outlook.is_all_disabled());
+        assert_eq!(outlook.stuck(), None);
+        outlook.turns.clear();
+        let why = "volume T00001L8 is disabled: it squeaks";
+        assert_eq!(outlook.stuck().as_deref(), Some(why));
     }
 }

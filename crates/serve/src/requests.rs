@@ -14,7 +14,7 @@ use axum::{Extension, Json};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tapewise_archive::catalogue::{OutOfUse, RequestId, RequestState, Stage, StagedFile};
+use tapewise_archive::catalogue::{RequestId, RequestState, Stage, StagedFile};
 use tapewise_archive::mover::Hold;
 use utoipa::ToSchema;
 
@@ -45,7 +45,7 @@ struct AskedFor {
     /// When all of its files that wait for a cartridge are likely to be there; absent: none waits for one, or it is
     /// not known.
     expected: Option<Expected>,
-    /// The limit or the cartridge out of use that holds some of its files back; absent: none does.
+    /// What holds some of its files back: a limit, a cartridge out of use or a full cache; absent: nothing does.
     held_by: Option<String>,
     /// How many files have each state of the tape API.
     files: BTreeMap<&'static str, usize>,
@@ -87,16 +87,16 @@ pub(crate) fn awaited(stage: &Stage) -> impl Iterator<Item = Option<RequestId>> 
     open.map(|file| file.request)
 }
 
-/// What holds back some of what is left of a stage, in words: a limit, or a cartridge that is out of use.
+/// What holds back some of what is left of a stage, in words: a limit, a cartridge that is out of use, or a full cache.
 pub(crate) fn held_by(stage: &Stage, outlook: &Outlook) -> Option<String> {
     let waits = |file: &&StagedFile| file.state == RequestState::Queued;
     let waiting: Vec<&StagedFile> = stage.files.iter().filter(waits).collect();
     let hold = outlook.hold(&stage.user).filter(|_| !waiting.is_empty());
     hold.map(Hold::to_string).or_else(|| {
-        let mut disabled = waiting
+        let mut why = waiting
             .iter()
-            .filter_map(|file| outlook.disabled(file.request));
-        disabled.next().map(OutOfUse::to_string)
+            .filter_map(|file| outlook.waits_for(file.request));
+        why.next()
     })
 }
 
@@ -165,7 +165,7 @@ pub(crate) struct OneRequest {
     created_at_s: i64,
     /// Whether an operator holds it back.
     held: bool,
-    /// The limit or the cartridge out of use that holds some of its files back; absent: none does.
+    /// What holds some of its files back: a limit, a cartridge out of use or a full cache; absent: nothing does.
     held_by: Option<String>,
     files: Vec<FileOfRequest>,
 }

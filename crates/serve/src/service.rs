@@ -8,13 +8,13 @@ use crate::open_files::Counted;
 use crate::problem::Problem;
 use crate::rate::Rates;
 use crate::trace::Tracer;
-use crate::work::Work;
+use crate::work::{Doing, Work};
 use axum::http::StatusCode;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
-use tapewise_archive::catalogue::VolumeWait;
+use tapewise_archive::catalogue::{OpenRecalls, VolumeWait};
 use tapewise_archive::mover::Settings;
 use tapewise_archive::open::Archive;
 
@@ -115,6 +115,18 @@ impl Service {
         Ok(self
             .planned
             .outlook(&self.archive, &self.on_paper, now_ns)?)
+    }
+
+    /// What happens now. Where movers have the drives, the queue tells.
+    pub(crate) fn doing(&self, open: &OpenRecalls) -> Result<Doing, Problem> {
+        Ok(match self.work.doing() {
+            Doing::Idle if open.started > 0 => Doing::Recalling,
+            Doing::Idle if open.queued > 0 => match self.outlook()?.stuck() {
+                Some(why) => Doing::Waiting(why),
+                None => Doing::Idle,
+            },
+            doing => doing,
+        })
     }
 
     /// What waits for each cartridge now, or did a short time ago.

@@ -75,7 +75,7 @@ impl Status {
             failures,
         } = load(service)?;
         let counts = service.work.counts();
-        let (doing, why) = match service.work.doing() {
+        let (doing, why) = match service.doing(&open)? {
             Doing::Idle => (Activity::Idle, None),
             Doing::Recalling => (Activity::Recalling, None),
             Doing::Writing => (Activity::Writing, None),

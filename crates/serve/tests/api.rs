@@ -353,7 +353,7 @@ fn programs_see_what_happens_and_which_cartridges_are_waited_for() {
     assert_eq!(status["oldest_at_s"], NOW_S);
     assert_eq!(status["pinned_bytes"], 100);
     let queue = desk.ask("GET", "/api/v1/queue", "").json();
-    let cartridge = json!({"label": "T00001L8", "recalls": 2, "bytes": 200, "oldest_at_s": NOW_S});
+    let cartridge = json!({"label": "T00001L8", "recalls": 2, "bytes": 200, "oldest_at_s": NOW_S, "out_of_use": null});
     assert_eq!(queue["cartridges"], json!([cartridge]));
 }
 

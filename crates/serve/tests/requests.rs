@@ -269,6 +269,11 @@ fn what_waits_for_a_cartridge_out_of_use_has_no_time_and_every_page_says_why() {
     assert_eq!(expected(&desk, &id), [None, None]);
     let one = desk.ask("GET", &format!("/api/v1/requests/{id}"), "");
     assert_eq!(one.json()["held_by"], why);
+    let status = desk.ask("GET", "/api/v1/status", "").json();
+    assert_eq!(
+        (&status["doing"], &status["why"]),
+        (&json!("waiting"), &json!(why))
+    );
     for page in ["/", &format!("/request/{id}"), "/cartridge/T00001L8"] {
         let page = desk.ask("GET", page, "").body;
         assert!(page.contains("the leader pin is loose"), "{page}");
@@ -279,6 +284,37 @@ fn what_waits_for_a_cartridge_out_of_use_has_no_time_and_every_page_says_why() {
             .put_into_use(Resource::Volume, "T00001L8")
             .expect("an answer")
     );
+}
+
+#[test]
+fn what_finds_no_room_in_the_cache_has_no_time_and_it_is_said_why() {
+    let directory = archive();
+    // Room for one file.
+    let path = directory.path().join("A/archive.toml");
+    let settings = std::fs::read_to_string(&path).expect("settings");
+    let settings = settings
+        .replace("cache_high_bytes = ", "cache_high_bytes = 150 # ")
+        .replace("cache_low_bytes = ", "cache_low_bytes = 150 # ");
+    std::fs::write(&path, settings).expect("written");
+    let desk = Desk::with(directory, &ServeSettings::default());
+    let id = desk.stage(&["/d/1", "/d/2"]);
+    let times = expected(&desk, &id);
+    assert_eq!(times.iter().filter(|one| one.is_some()).count(), 1);
+    let mounts = desk.ask("GET", "/api/v1/queue", "").json();
+    assert_eq!(mounts["mounts"][0]["recalls"], 1);
+    let why = "no room is left in the cache of 150 B until files are released";
+    let one = desk
+        .ask("GET", &format!("/api/v1/requests/{id}"), "")
+        .json();
+    let held_by = one["held_by"].as_str().expect("a reason");
+    assert!(held_by.starts_with(why), "{held_by}");
+    for page in ["/", &format!("/request/{id}")] {
+        let page = desk.ask("GET", page, "").body;
+        assert!(page.contains(why), "{page}");
+        assert!(!page.contains("likely there"), "{page}");
+    }
+    let status = || desk.ask("GET", "/api/v1/status", "").json();
+    assert_eq!(status()["doing"], "idle", "one of them has room");
 }
 
 #[test]

@@ -35,6 +35,16 @@ fn full_cache(desk: &Desk) {
 fn a_mover_that_is_to_end_when_idle_ends_when_what_is_left_has_no_room() {
     let desk = desk();
     full_cache(&desk);
+    let next = desk.done("serve --archive A --explain-next");
+    assert_eq!(
+        next.text().matches(": now, 1 file, ").count(),
+        1,
+        "{}",
+        next.text()
+    );
+    let words =
+        "1 recall not planned: no room is left in the cache of 8.00 kB until files are released";
+    assert!(next.err.contains(words), "{}", next.err);
     let mover = "mover --archive A --until-idle --only-recall --quiet";
     let partly = desk.run(mover);
     assert_eq!(partly.code, 7, "{}", partly.err);

@@ -51,13 +51,14 @@ pub(crate) async fn show(
         };
         let catalogue = &service.archive.catalogue;
         let user = (!sees_all).then_some(who.name.as_str());
+        let load = load(service)?;
         let shown = Shown {
-            load: load(service)?,
+            doing: service.doing(&load.open)?,
+            load,
             waits: service.waits()?,
             out_of_use: catalogue.out_of_use()?,
             stages: catalogue.stages(user, REQUESTS)?,
             outlook: service.outlook()?,
-            doing: service.work.doing(),
             drives: service.work.drives(),
             sees_all,
             now_ns: (service.now_ns)(),
@@ -116,9 +117,6 @@ impl Shown {
         } = open;
         let doing = match &self.doing {
             Doing::Idle if *queued == 0 => "Nothing waits.".to_owned(),
-            Doing::Idle if self.outlook.is_all_disabled() => {
-                "What waits is on cartridges that are out of use.".to_owned()
-            }
             Doing::Idle => "Recalls begin in a moment.".to_owned(),
             Doing::Recalling => "Drives are reading.".to_owned(),
             Doing::Writing => "Drives are writing what lies in the cache.".to_owned(),

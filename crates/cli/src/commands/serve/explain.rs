@@ -22,11 +22,21 @@ pub fn run(directory: &Path) -> Result<ExitCode, CliError> {
         drives: archive.settings.drives.len(),
     };
     let settings = archive.settings_on_paper()?;
-    let forecast = Forecast::of(archive.catalogue.as_ref(), asking, &settings)?;
-    if forecast.pulls.is_empty() && forecast.disabled.is_empty() {
+    let forecast = Forecast::of(
+        archive.catalogue.as_ref(),
+        asking,
+        archive.settings.cache_high_bytes,
+        &settings,
+    )?;
+    let is_empty = forecast.disabled.is_empty() && forecast.without_room.is_empty();
+    if forecast.pulls.is_empty() && is_empty {
         say("tapewise: no recall waits for a cartridge\n");
     }
     print(&in_words(&forecast))?;
+    if let Some(why) = &forecast.no_room {
+        let recalls = units::count(forecast.without_room.len(), "recall");
+        say(format_args!("tapewise: {recalls} not planned: {why}\n"));
+    }
     if forecast.beyond > 0 {
         let beyond = units::count(forecast.beyond, "recall");
         say(format_args!(
