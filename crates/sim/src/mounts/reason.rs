@@ -96,7 +96,8 @@ impl fmt::Display for Reason {
                 let s = if requests == 1 { "" } else { "s" };
                 write!(
                     f,
-                    "it serves the most waiting requests for its drive time: {requests} request{s} in about {cost}"
+                    "it serves the most waiting requests for its drive time: {requests} request{s} in about {cost}, by the \
+                     estimate that chooses"
                 )
             }
         }
