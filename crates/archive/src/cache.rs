@@ -104,6 +104,14 @@ impl Cache {
         Ok((Cache(Arc::new(inner)), recovered))
     }
 
+    /// Whether the cache in a directory belongs to a catalogue, found without having the cache. Nothing is changed.
+    ///
+    /// # Errors
+    /// As [`Cache::open`].
+    pub fn look_at_tie(root: &Path, records: &dyn CacheRecords) -> Result<(), CacheError> {
+        recover::look(&Directory::look(root), records)
+    }
+
     /// Lets other processes have the cache too. Each gives its files keys from another one on, so that no two are the
     /// same.
     ///

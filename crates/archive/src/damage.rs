@@ -1,5 +1,6 @@
 //! Files of the cache that are damaged or gone, found without having the cache: by whoever only looks.
 
+use crate::cache::Cache;
 use crate::catalogue::{Cached, Copy, CopyState};
 use crate::open::{Archive, OpenError};
 use crate::sums::matches;
@@ -35,6 +36,18 @@ pub struct Looked {
 }
 
 impl Archive {
+    /// Whether its catalogue is the one that its cache belongs to. Nothing is changed, and another process may work
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// As [`Archive::cache`].
+    pub fn look_at_tie(&self) -> Result<(), OpenError> {
+        Ok(Cache::look_at_tie(
+            &self.cache_directory(),
+            self.catalogue.as_ref(),
+        )?)
+    }
+
     /// Looks at every file in the cache. Nothing is changed, and another process may work meanwhile. What is wrong is
     /// read once more before it counts.
     ///

@@ -25,6 +25,7 @@ on_each_database!(
     a_file_that_is_gone_is_dropped_where_tape_has_it_and_takes_no_room,
     a_place_that_a_restored_catalogue_gave_to_another_file_is_not_taken_for_it,
     a_restored_catalogue_does_not_say_that_a_file_is_here_which_is_not,
+    who_only_looks_learns_whether_the_catalogue_is_the_caches,
 );
 
 const WATER: Water = Water {
@@ -570,4 +571,17 @@ fn a_restored_catalogue_does_not_say_that_a_file_is_here_which_is_not(
         assert_eq!(read(&cache, again, 3), Some(contents(number, 50)));
     }
     assert_sound(&*desk.catalogue);
+}
+
+fn who_only_looks_learns_whether_the_catalogue_is_the_caches(catalogue: Arc<dyn Catalogue>) {
+    let desk = Desk::on(catalogue);
+    let other = new_on_sqlite();
+    Cache::look_at_tie(desk.root(), &*other).expect("a cache that belongs to none yet");
+    // Somebody has the cache meanwhile.
+    let (cache, _) = desk.open();
+    put(&cache, 1, 50, 1).expect("stored");
+    Cache::look_at_tie(desk.root(), &*desk.catalogue).expect("its own");
+    let refused = Cache::look_at_tie(desk.root(), &*other).expect_err("another one");
+    let is_right = matches!(refused, CacheError::OtherCatalogue { files: 1 });
+    assert!(is_right, "{refused}");
 }

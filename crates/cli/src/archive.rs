@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tapewise_archive::cache::{Cache, CacheError, Recovered};
-use tapewise_archive::catalogue::{CatalogueError, Held, Upgrade};
+use tapewise_archive::catalogue::{CatalogueError, Held, PostgresUrl, Upgrade};
 use tapewise_archive::mover::{MoveError, Mover, Settings, random_uuid};
 use tapewise_archive::open::{Archive as Opened, Machinery, Notice, OpenError};
 use tapewise_archive::reserve::ReserveState;
@@ -120,7 +120,7 @@ impl Archive {
     /// Its cache, beside others who share it: see [`Opened::shared_cache`].
     pub fn shared_cache(&self, epoch: u64) -> Result<Cache, CliError> {
         match self.0.shared_cache(epoch) {
-            Err(error) => Err(hinted(error, self.directory())),
+            Err(error) => Err(self.hinted(error)),
             Ok((cache, found)) => {
                 self.say_recovered(&found);
                 Ok(cache)
@@ -132,12 +132,42 @@ impl Archive {
     pub fn cache_if_free(&self) -> Result<Result<Cache, std::io::Error>, CliError> {
         match self.0.cache() {
             Err(OpenError::Busy(busy)) => Ok(Err(busy)),
-            Err(error) => Err(hinted(error, self.directory())),
+            Err(error) => Err(self.hinted(error)),
             Ok((cache, found)) => {
                 self.say_recovered(&found);
                 Ok(Ok(cache))
             }
         }
+    }
+
+    /// Refuses a catalogue that is not the one that its cache belongs to, and changes nothing.
+    pub fn check_tie(&self) -> Result<(), CliError> {
+        self.0.look_at_tie().map_err(|error| self.hinted(error))
+    }
+
+    /// An error of its cache, with what to do about it.
+    fn hinted(&self, error: OpenError) -> CliError {
+        let directory = self.directory();
+        let is_of_another = matches!(
+            error,
+            OpenError::Cache(
+                CacheError::OlderCatalogue { .. }
+                    | CacheError::ForkedCatalogue
+                    | CacheError::OtherCatalogue { .. }
+            )
+        );
+        let error = hinted(error, directory);
+        if !is_of_another {
+            return error;
+        }
+        let right = match self.settings.catalogue {
+            None => "put the right catalogue.db back",
+            Some(_) => "set `catalogue` in archive.toml to the right database, or restore that one",
+        };
+        error.hint(format!(
+            "{right}, or go on with this one: `tapewise catalog reconcile --archive {}` keeps the files that it does not know",
+            directory.display()
+        ))
     }
 
     /// Ties its cache to the catalogue that there is; cached files that it does not know are set aside.
@@ -340,15 +370,15 @@ fn tell(notice: Notice) {
 fn hinted(error: OpenError, directory: &Path) -> CliError {
     let directory = directory.display();
     let hint = match &error {
+        OpenError::Catalogue(CatalogueError::Lost { path, .. })
+            if PostgresUrl::is_one(&path.to_string_lossy()) =>
+        {
+            Some(format!(
+                "set `catalogue` in archive.toml to the right database, or restore that one: put a backup, from `tapewise catalog backup`, in place as {directory}/catalogue.db, and remove `catalogue` from archive.toml; then run `tapewise catalog reconcile --archive {directory}`. Without a backup `tapewise catalog rebuild --archive {directory}` reads the cartridges"
+            ))
+        }
         OpenError::Catalogue(CatalogueError::Lost { .. }) => Some(format!(
             "put a backup of it in its place, from `tapewise catalog backup`, and remove catalogue.db-wal beside it; then run `tapewise catalog reconcile --archive {directory}`. Without a backup `tapewise catalog rebuild --archive {directory}` reads the cartridges"
-        )),
-        OpenError::Cache(
-            CacheError::OlderCatalogue { .. }
-            | CacheError::ForkedCatalogue
-            | CacheError::OtherCatalogue { .. },
-        ) => Some(format!(
-            "put the right catalogue.db back, or go on with this one: `tapewise catalog reconcile --archive {directory}` keeps the files that it does not know"
         )),
         OpenError::Busy(_) => {
             Some("another tapewise works on this archive alone: wait for it".to_owned())

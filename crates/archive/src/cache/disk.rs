@@ -94,7 +94,7 @@ pub struct Directory {
     kept_bytes: u64,
     /// The file and the directory, both locked as long as they are open: the file can be removed, and network
     /// file systems lock no directories.
-    locks: [File; 2],
+    locks: Vec<File>,
 }
 
 /// The locks end now, also while a child that is just being started has a copy of the open files.
@@ -117,6 +117,15 @@ impl Directory {
     /// process has it.
     pub fn open(root: &Path) -> io::Result<Directory> {
         Directory::lock(root, FlockOperation::NonBlockingLockExclusive)
+    }
+
+    /// A directory to look into, whoever has it.
+    pub(super) fn look(root: &Path) -> Directory {
+        Directory {
+            root: root.to_owned(),
+            kept_bytes: 0,
+            locks: Vec::new(),
+        }
     }
 
     /// Takes a directory together with those who [let others in](Disk::let_others_in); an error of kind
@@ -159,7 +168,7 @@ impl Directory {
         Ok(Directory {
             root: root.to_owned(),
             kept_bytes: if is_shared { reserve::RESERVE_BYTES } else { 0 },
-            locks: [lock, itself],
+            locks: vec![lock, itself],
         })
     }
 }

@@ -116,7 +116,7 @@ pub(super) fn recover(
     let standing = Standing::look(disk)?;
     let (tied, catalogue) = (tie::read(disk)?, records.tie()?);
     if let (Some(tied), Reconcile::No) = (&tied, reconcile) {
-        refuse_another(tied, &catalogue, standing.places.len())?;
+        refuse_another(tied, &catalogue, || Ok(standing.places.len()))?;
     }
     // Only such a catalogue knows everything that was acknowledged.
     let knows_all = tied
@@ -154,9 +154,13 @@ pub(super) fn recover(
 }
 
 /// Refuses a catalogue that is not the one to which the cache was tied last.
-fn refuse_another(tied: &Tied, catalogue: &Tie, files: usize) -> Result<(), CacheError> {
+fn refuse_another(
+    tied: &Tied,
+    catalogue: &Tie,
+    files: impl FnOnce() -> Result<usize, CacheError>,
+) -> Result<(), CacheError> {
     if tied.tie.id != catalogue.id {
-        return Err(CacheError::OtherCatalogue { files });
+        return Err(CacheError::OtherCatalogue { files: files()? });
     }
     if tied.tie.generation > catalogue.generation {
         return Err(CacheError::OlderCatalogue {
@@ -168,6 +172,18 @@ fn refuse_another(tied: &Tied, catalogue: &Tie, files: usize) -> Result<(), Cach
         return Err(CacheError::ForkedCatalogue);
     }
     Ok(())
+}
+
+/// Refuses such a catalogue without having the cache. A process that opens the cache meanwhile ties the two anew, one
+/// after the other, so a tie that does not match is looked at once more.
+pub(super) fn look(disk: &dyn Disk, records: &dyn CacheRecords) -> Result<(), CacheError> {
+    let look = || match tie::read(disk)? {
+        Some(tied) => refuse_another(&tied, &records.tie()?, || {
+            Ok(Standing::look(disk)?.places.len())
+        }),
+        None => Ok(()),
+    };
+    look().or_else(|_| look())
 }
 
 /// Begins a new line in catalogue and cache. `other` is the tie of a cache that belonged to another catalogue: it keeps

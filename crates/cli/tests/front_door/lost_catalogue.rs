@@ -124,16 +124,19 @@ fn with_a_restored_older_catalogue_cached_files_are_kept_and_can_be_stored_again
     );
     copied.expect("restored");
 
-    let refused = desk.run("store --archive A");
-    assert_eq!(refused.code, 3, "{}", refused.err);
-    says(
-        &refused,
-        &[
-            "the catalogue is older than the cache",
-            "Nothing was changed",
-            "catalog reconcile --archive A",
-        ],
-    );
+    for command in ["catalog check --archive A", "store --archive A"] {
+        let refused = desk.run(command);
+        assert_eq!(refused.code, 3, "{command}: {}", refused.err);
+        says(
+            &refused,
+            &[
+                "the catalogue is older than the cache",
+                "Nothing was changed",
+                "put the right catalogue.db back",
+                "catalog reconcile --archive A",
+            ],
+        );
+    }
     all_are_in_the_cache(&desk, &first);
     all_are_in_the_cache(&desk, &second);
 

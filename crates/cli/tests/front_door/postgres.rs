@@ -44,12 +44,26 @@ fn an_archive_lives_in_postgresql_and_moves_to_a_file_and_back() {
     let refused = desk.run("catalog find --archive A reel/0.bin");
     assert_ne!(refused.code, 0);
     assert!(refused.err.contains("moved"), "{}", refused.err);
-    desk.put("A/archive.toml", text);
+    desk.put("A/archive.toml", &text);
 
     let moved = desk.done(&format!("catalog move --archive A --to {url} --json"));
     assert_eq!(rows(&moved.json(), "file"), 4);
     is_read_from_tape("third");
     desk.done("catalog check --archive A");
+    desk.put("A/cache/catalogue-id", "other 1\n");
+    let empty = format!("{url}?options=-csearch_path%3Dpg_temp");
+    for (catalogue, code) in [(&url, 3), (&empty, 1)] {
+        desk.put(
+            "A/archive.toml",
+            format!("catalogue = \"{catalogue}\"\n{text}"),
+        );
+        let refused = desk.run("catalog check --archive A");
+        assert_eq!(refused.code, code, "{}", refused.err);
+        let way =
+            "hint: set `catalogue` in archive.toml to the right database, or restore that one";
+        assert!(refused.err.contains(way), "{}", refused.err);
+        assert!(!refused.err.contains("catalogue.db-wal"), "{}", refused.err);
+    }
     for wrong in ["", "--to-file --to postgresql://host/films"] {
         let refused = desk.run(&format!("catalog move --archive A {wrong}"));
         assert_eq!(refused.code, 2, "{}", refused.err);

@@ -274,6 +274,7 @@ fn say_verified(label: &str, found: &Verified, answer: &mut Answer) -> Result<us
 ///
 /// tapewise checks that every file of the cache is there and has its length. With --contents, it also reads the
 /// files and compares their checksums. It names each damaged file, and says whether a copy on tape is whole.
+/// A catalogue that is older than the cache, or that the cache does not belong to, is refused as `store` refuses it.
 /// Nothing is changed.
 #[derive(clap::Args, Debug)]
 pub struct Check {
@@ -291,6 +292,7 @@ pub struct Check {
 /// Runs it.
 pub fn check(args: &Check) -> Result<ExitCode, CliError> {
     let archive = Archive::open_to_read(&args.archive)?;
+    archive.check_tie()?;
     let findings = archive.catalogue.integrity()?;
     let mut answer = Answer::new("catalog-check", args.json);
     answer.set("contradictions", Vec::<Value>::new());
