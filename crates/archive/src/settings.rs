@@ -127,6 +127,12 @@ impl ArchiveSettings {
         if self.drives.is_empty() {
             return wrong("drives", &"empty", "a list of at least one drive");
         }
+        for (at, name) in self.drives.iter().enumerate() {
+            if let Some(before) = self.drives[..at].iter().position(|other| other == name) {
+                let value = format!("a list with {name} as number {} and {}", before + 1, at + 1);
+                return wrong("drives", &value, "a list that names each drive once");
+            }
+        }
         if self
             .catalogue
             .as_ref()
@@ -275,11 +281,14 @@ mod tests {
     fn settings_that_no_archive_can_work_with_are_refused_and_the_key_is_named() {
         assert_eq!(usual().check(), Ok(()));
         type Spoil = fn(&mut ArchiveSettings);
-        let cases: [(&str, Spoil); 21] = [
+        let cases: [(&str, Spoil); 22] = [
             ("catalogue", |settings| {
                 settings.catalogue = Some("mysql://host/films".to_owned())
             }),
             ("drives", |settings| settings.drives.clear()),
+            ("drives", |settings| {
+                settings.drives.push("emulated:lto8".to_owned())
+            }),
             ("copies", |settings| settings.copies = 0),
             ("cache_high_bytes", |settings| settings.cache_high_bytes = 0),
             ("cache_low_bytes", |settings| {

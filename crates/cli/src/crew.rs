@@ -1,6 +1,6 @@
 //! The drives and robots that one piece of work has: alone, or beside other movers.
 
-use crate::device::Devices;
+use crate::device::{Devices, refuse_twice};
 use crate::error::{CliError, Exit};
 use crate::log::About;
 use crate::now::now_ns;
@@ -61,6 +61,7 @@ impl Crew<'_> {
         stop: &Arc<AtomicBool>,
         quiet: bool,
     ) -> Result<Pool, CliError> {
+        refuse_twice(self.drives)?;
         let drives = match self.lessee {
             Some(lessee) => leased(devices, self, lessee)?,
             None => alone(devices, self.drives, archive, cache)?,
@@ -106,6 +107,7 @@ fn leased(
                 continue;
             }
         };
+        devices.refuse_another_name(name, &drive)?;
         match lessee.claim(&mut drive, None) {
             Ok(Ok(_)) => drives.push(drive),
             Ok(Err(Denied::Drive(why) | Denied::Volume(why))) => {

@@ -54,6 +54,8 @@ pub fn changer(name: &str) -> Result<Changer, CliError> {
 #[derive(Default)]
 pub struct Devices {
     libraries: emulated::Libraries,
+    /// Serial numbers of drives that are to work, each with the name that the drive was opened by.
+    names: Vec<(String, String)>,
 }
 
 impl Devices {
@@ -62,6 +64,7 @@ impl Devices {
     pub fn apart() -> Devices {
         Devices {
             libraries: emulated::Libraries::apart(),
+            names: Vec::new(),
         }
     }
 
@@ -84,6 +87,7 @@ impl Devices {
     pub fn tape_alone(&mut self, name: &str) -> Result<TapeDrive, CliError> {
         in_use::refuse_held(name)?;
         let mut drive = self.tape(name)?;
+        self.refuse_another_name(name, &drive)?;
         // A recording holds the answers to other commands.
         if way(name)? != Way::Replay {
             in_use::reserve(name, &mut drive)?;
@@ -95,6 +99,23 @@ impl Devices {
     pub fn tape_beside_others(&mut self, name: &str) -> Result<TapeDrive, CliError> {
         in_use::refuse_held(name)?;
         self.tape(name)
+    }
+
+    /// Refuses a drive that was opened by another name before: there may be several ways to it.
+    pub fn refuse_another_name(&mut self, name: &str, drive: &TapeDrive) -> Result<(), CliError> {
+        let Some(serial) = &drive.identity().serial else {
+            return Ok(());
+        };
+        let mut names = self.names.iter();
+        match names.find(|(known, other)| known == serial && other != name) {
+            Some((_, other)) => Err(same_drive(other, name).saying(format_args!(
+                "{other} and {name} are the same drive, with serial number {serial}"
+            ))),
+            None => {
+                self.names.push((serial.clone(), name.to_owned()));
+                Ok(())
+            }
+        }
     }
 
     /// Opens a changer: asks who it is and nothing more.
@@ -145,6 +166,34 @@ impl Devices {
         }
         Ok(opened.transport)
     }
+}
+
+/// Refuses a list that names a drive twice, as far as that shows before a drive is opened.
+pub fn refuse_twice(names: &[String]) -> Result<(), CliError> {
+    let nodes: Vec<String> = names.iter().map(|name| node(name)).collect();
+    for (at, node) in nodes.iter().enumerate() {
+        if let Some(before) = nodes[..at].iter().position(|other| other == node) {
+            return Err(same_drive(&names[before], &names[at]));
+        }
+    }
+    Ok(())
+}
+
+/// One name for all names of a device of this host. A name that leads nowhere stays as it is.
+fn node(name: &str) -> String {
+    emulated::node(name).unwrap_or_else(|| match in_use::found(name) {
+        Ok(Some(found)) => found.path.display().to_string(),
+        _ => name.to_owned(),
+    })
+}
+
+fn same_drive(one: &str, other: &str) -> CliError {
+    let what = if one == other {
+        format!("{one} is given twice")
+    } else {
+        format!("{one} and {other} are the same drive")
+    };
+    CliError::input(what).hint("give one name for each drive")
 }
 
 /// Element addresses of drives, each with the serial number of the drive that is in it.
@@ -235,5 +284,27 @@ impl From<LibraryError> for CliError {
             | LibraryError::Missing { .. } => CliError::input(error),
             _ => CliError::failed(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_that_is_reached_in_two_ways_is_known_by_its_serial_number() {
+        let mut devices = Devices::default();
+        let drive = devices.tape_alone("emulated:lto8").expect("a drive");
+        for _ in 0..2 {
+            devices
+                .refuse_another_name("emulated:lto8", &drive)
+                .expect("the same name");
+        }
+        let other = devices.tape_alone("emulated:lto8#drive0");
+        let other = other.err().expect("refused");
+        assert_eq!(other.exit(), Exit::Input);
+        let said = other.message();
+        let both = "emulated:lto8 and emulated:lto8#drive0 are the same drive, with serial number ";
+        assert!(said.starts_with(both), "{said}");
     }
 }

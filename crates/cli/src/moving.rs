@@ -2,6 +2,7 @@
 
 use crate::archive::Archive;
 use crate::crew::Crew;
+use crate::device::refuse_twice;
 use crate::error::{CliError, Exit};
 use crate::gather::{LOOK, gather};
 use crate::interrupt::is_set;
@@ -86,6 +87,7 @@ pub struct Moving<'a> {
 impl Moving<'_> {
     /// Works until it is stopped, and gives back what it has.
     pub fn work(&self) -> Result<(), CliError> {
+        refuse_twice(&self.drives)?;
         let is_over = AtomicBool::new(false);
         let done = std::thread::scope(|scope| {
             let _ends = SetAtEnd(&is_over);

@@ -197,6 +197,14 @@ fn place_and_part(name: &str) -> Option<(&str, Option<&str>)> {
     })
 }
 
+/// One name for all names of an emulated drive: its library by its whole path, and its number.
+pub fn node(name: &str) -> Option<String> {
+    let (place, part) = place_and_part(name)?;
+    let whole = Path::new(place).canonicalize();
+    let place = whole.map_or_else(|_| place.to_owned(), |path| path.display().to_string());
+    Some(format!("emulated:{place}#{}", part.unwrap_or("drive0")))
+}
+
 fn parse_part(text: &str) -> Result<Part, CliError> {
     let number = text.strip_prefix("drive").and_then(|n| n.parse().ok());
     match (text, number) {

@@ -98,6 +98,16 @@ pub fn cannot_open(name: &str, error: DeviceError) -> CliError {
 
 /// Who uses a drive on this host, as far as this user can see.
 pub fn host_holders(name: &str) -> Result<Holders, CliError> {
+    match found(name)? {
+        Some(found) => Host::local()
+            .holders(&found)
+            .map_err(|error| CliError::failed(error).of(name)),
+        None => Ok(Holders::default()),
+    }
+}
+
+/// The device of this host that a name leads to; none if it is emulated, a recording or reached over iSCSI.
+pub fn found(name: &str) -> Result<Option<Found>, CliError> {
     let host = Host::local();
     let path = if name.starts_with("emulated:") {
         None
@@ -108,21 +118,14 @@ pub fn host_holders(name: &str) -> Result<Holders, CliError> {
         }
     };
     let Some(path) = path else {
-        return Ok(Holders::default());
+        return Ok(None);
     };
     let is_it = |found: &Found| {
         found.path == path
             || found.generic.as_ref() == Some(&path)
             || found.driver.as_ref() == Some(&path)
     };
-    let failed = |error: std::io::Error| CliError::failed(error).of(name);
-    match host
-        .list()
-        .map_err(failed)?
-        .iter()
-        .find(|found| is_it(found))
-    {
-        Some(found) => host.holders(found).map_err(failed),
-        None => Ok(Holders::default()),
-    }
+    let listed = host.list();
+    let listed = listed.map_err(|error| CliError::failed(error).of(name))?;
+    Ok(listed.into_iter().find(is_it))
 }

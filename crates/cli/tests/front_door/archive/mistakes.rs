@@ -298,3 +298,30 @@ fn a_forgotten_volume_costs_no_file_that_lies_elsewhere_and_a_retired_one_is_onl
     empty_cache(&desk);
     recall_and_compare(&desk, &files, "out");
 }
+
+#[test]
+fn a_drive_that_has_two_names_in_an_archive_is_refused_before_anything_moves() {
+    let desk = desk();
+    make_files(&desk, "reel", 2);
+    let init =
+        "catalog init B --drive emulated:lib#drive0 --drive emulated:lib#drive0 --profile lto8";
+    let twice = desk.run(init);
+    assert_eq!(twice.code, 2, "{}", twice.err);
+    let list = "a list with emulated:lib#drive0 as number 1 and 2";
+    assert!(twice.err.contains(list), "{}", twice.err);
+    let settings = desk.read("A/archive.toml");
+    let first = "\"emulated:lib#drive0\"";
+    for other in ["emulated:lib", "emulated:./lib#drive0"] {
+        let drives = settings.replace(first, &format!("{first}, \"{other}\""));
+        desk.put("A/archive.toml", drives);
+        for command in ["store --archive A reel", "mover --archive A"] {
+            let refused = desk.run(command);
+            assert_eq!(refused.code, 2, "{command}: {}", refused.err);
+            let both = format!("emulated:lib#drive0 and {other} are the same drive");
+            assert!(refused.err.contains(&both), "{}", refused.err);
+            assert!(!refused.err.contains("the robot"), "{}", refused.err);
+        }
+    }
+    desk.put("A/archive.toml", settings);
+    desk.done("store --archive A");
+}
