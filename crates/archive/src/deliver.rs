@@ -58,7 +58,8 @@ pub use destination::{Destination, Presence};
 pub use expected::Expected;
 pub(crate) use expected::{kinds, mismatch};
 pub use metadata::{Metadata, NotKept};
-pub use path::{BadPath, InnerPath, shown};
+pub use path::{BadPath, InnerPath};
+pub use tapewise_formats::misleading::shown;
 pub use watch::{Step, Watch};
 
 use crate::sums::Sum;

@@ -1,7 +1,7 @@
 //! A path that cannot leave the directory below which it is used.
 
 use std::fmt;
-use tapewise_formats::misleading::misleads;
+use tapewise_formats::misleading::shown;
 
 /// A relative path whose parts are plain names, as bytes: names on tapes are not always UTF-8.
 ///
@@ -78,25 +78,4 @@ impl fmt::Debug for InnerPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "InnerPath({})", self.0.escape_ascii())
     }
-}
-
-/// A name for a message: what would mislead whoever reads it or is no text is escaped, and the end of what is
-/// very long is left out.
-pub fn shown(name: &[u8]) -> String {
-    const KEPT: usize = 400;
-    let mut text = String::new();
-    for chunk in name[..name.len().min(KEPT)].utf8_chunks() {
-        for character in chunk.valid().chars() {
-            if misleads(character) {
-                text.extend(character.escape_default())
-            } else {
-                text.push(character)
-            }
-        }
-        text.push_str(&chunk.invalid().escape_ascii().to_string());
-    }
-    if name.len() > KEPT {
-        text.push('…');
-    }
-    text
 }

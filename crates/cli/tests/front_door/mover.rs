@@ -74,7 +74,24 @@ fn hosts_and_drives_are_taken_out_of_use_by_names_that_somebody_has() {
     assert!(typo.err.contains("known: "), "{}", typo.err);
     desk.done("mover drain --archive A --host tape1 --unseen");
     // From now on it is known.
-    desk.done("mover drain --archive A --host tape1 --why firmware");
+    let why = "firm\u{1b}[2J\nware";
+    let drain = desk.run_args(
+        b"",
+        &[
+            "mover",
+            "drain",
+            "--archive",
+            "A",
+            "--host",
+            "tape1",
+            "--why",
+            why,
+        ],
+    );
+    assert_eq!(drain.code, 0, "{}", drain.err);
+    let status = desk.done("mover status --archive A");
+    let line = r"host tape1 is disabled: firm\u{1b}[2J\nware";
+    assert!(status.lines().contains(&line), "{}", status.text());
     desk.done("mover resume --archive A --host tape1");
 }
 

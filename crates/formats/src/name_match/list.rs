@@ -3,6 +3,7 @@
 use super::paths::{folded, last_part};
 use super::{Found, How, MatchBy, Matching, Paths, with_slashes};
 use crate::list::Name;
+use crate::misleading::shown;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -59,6 +60,7 @@ impl fmt::Display for Guess {
         };
         match self {
             Guess::Prefix { prefix, names } => {
+                let prefix = shown(prefix.as_bytes());
                 write!(f, "took {prefix} off {} (--strip-prefix)", counted(*names))
             }
             Guess::How { how, names, first } => {
@@ -74,8 +76,8 @@ impl fmt::Display for Guess {
                     f,
                     "found {} {way}: {} is {}",
                     counted(*names),
-                    first.0,
-                    first.1
+                    shown(first.0.as_bytes()),
+                    shown(first.1.as_bytes())
                 )
             }
         }

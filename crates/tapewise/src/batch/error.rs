@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use tapewise_formats::list::Name;
+use tapewise_formats::misleading;
 use tapewise_model::units;
 
 /// Why requests could not be read. Every message begins with the name of what was read.
@@ -115,10 +116,7 @@ fn first_five(volumes: &[String]) -> String {
 
 /// The first three names with their lines, and how many more there are.
 pub(super) fn shown(names: &[Name]) -> String {
-    let one = |name: &Name| {
-        let text = String::from_utf8_lossy(&name.bytes);
-        format!("line {}: {text}", name.line)
-    };
+    let one = |name: &Name| format!("line {}: {}", name.line, misleading::shown(&name.bytes));
     let some: Vec<String> = names.iter().take(3).map(one).collect();
     let more = match names.len() {
         0..=3 => String::new(),
@@ -145,10 +143,13 @@ fn not_found(name: &str, list: &str, names: &[Name], nearest: &[Vec<String>]) ->
     let count = units::count(names.len(), "name");
     let mut said = format!("{count} of {list} {} not in {name}", is_or_are(names.len()));
     for (one, nearest) in names.iter().zip(nearest) {
-        let text = String::from_utf8_lossy(&one.bytes);
-        said.push_str(&format!("\n  line {}: {text}", one.line));
+        said.push_str(&format!(
+            "\n  line {}: {}",
+            one.line,
+            misleading::shown(&one.bytes)
+        ));
         if !nearest.is_empty() {
-            said.push_str(&format!("; nearest: {}", nearest.join(", ")));
+            said.push_str(&format!("; nearest: {}", all_safe(nearest).join(", ")));
         }
     }
     more(said, names.len(), nearest.len())
@@ -161,9 +162,9 @@ fn questions(name: &str, list: &str, names: &[(Name, Vec<String>)]) -> String {
     let mut said =
         format!("{count} of {list} could be several files of {name}: which one is meant?");
     for (one, paths) in names.iter().take(SHOWN) {
-        let text = String::from_utf8_lossy(&one.bytes);
-        let some = paths[..paths.len().min(3)].join(" or ");
-        said.push_str(&format!("\n  line {}: {text} can be {some}", one.line));
+        let (line, text) = (one.line, misleading::shown(&one.bytes));
+        let some = all_safe(&paths[..paths.len().min(3)]).join(" or ");
+        said.push_str(&format!("\n  line {line}: {text} can be {some}"));
         if paths.len() > 3 {
             said.push_str(&format!(" or {} more", paths.len() - 3));
         }
@@ -171,9 +172,49 @@ fn questions(name: &str, list: &str, names: &[(Name, Vec<String>)]) -> String {
     more(said, names.len(), SHOWN)
 }
 
+fn all_safe(paths: &[String]) -> Vec<String> {
+    paths
+        .iter()
+        .map(|path| misleading::shown(path.as_bytes()))
+        .collect()
+}
+
 fn more(mut said: String, names: usize, shown: usize) -> String {
     if names > shown {
         said.push_str(&format!("\n  and {} more", names - shown));
     }
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_what_is_like_them_neither_end_a_line_nor_move_the_cursor() {
+        let bad = "a\u{1b}[2J\ntapewise: b";
+        let name = Name {
+            bytes: bad.as_bytes().to_vec(),
+            line: 1,
+        };
+        let paths = vec![bad.to_owned()];
+        let errors = [
+            BatchError::NotFound {
+                name: "tape".to_owned(),
+                list: "list".to_owned(),
+                names: vec![name.clone()],
+                nearest: vec![paths.clone()],
+            },
+            BatchError::Ambiguous {
+                name: "tape".to_owned(),
+                list: "list".to_owned(),
+                names: vec![(name, paths)],
+            },
+        ];
+        for error in errors {
+            let said = error.to_string();
+            assert!(!said.contains('\u{1b}'), "{said:?}");
+            assert_eq!(said.lines().count(), 2, "{said:?}");
+        }
+    }
 }

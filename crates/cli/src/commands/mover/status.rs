@@ -10,6 +10,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+use tapewise_archive::deliver::shown;
 use tapewise_plot::Table;
 
 /// List the movers of an archive, which drives and cartridges they have, and what is out of use.
@@ -84,7 +85,7 @@ pub fn run(args: &Status) -> Result<ExitCode, CliError> {
         for entry in entries {
             let left = entry.until_unix_ns.saturating_sub(now_ns());
             table.row([
-                entry.host,
+                shown(entry.host.as_bytes()),
                 entry.process.to_string(),
                 entry.drive.unwrap_or_default(),
                 entry.volume.unwrap_or_default(),
@@ -100,7 +101,10 @@ pub fn run(args: &Status) -> Result<ExitCode, CliError> {
     for out in out {
         print(&format!(
             "{} {} is {}: {}\n",
-            out.resource, out.name, out.outage, out.why
+            out.resource,
+            shown(out.name.as_bytes()),
+            out.outage,
+            shown(out.why.as_bytes())
         ))?;
     }
     Ok(ExitCode::SUCCESS)
