@@ -40,6 +40,16 @@ impl MatchArgs {
     }
 }
 
+/// A path as text, bytes that are none as `\xe9`. A path that has these four letters looks the same.
+pub fn as_text(path: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in path.utf8_chunks() {
+        text += chunk.valid();
+        text += &chunk.invalid().escape_ascii().to_string();
+    }
+    text
+}
+
 /// Names that stand on the command line, and what messages call them.
 pub fn given_names(names: &[OsString]) -> (String, Vec<Name>) {
     let name = |(line, name): (u64, &OsString)| Name {

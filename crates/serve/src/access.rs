@@ -21,6 +21,7 @@ use scope::Grant;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tapewise_archive::deliver::shown;
 
 /// The name of whoever has the token of the token file.
 const HOLDER: &str = "http";
@@ -182,7 +183,8 @@ impl Who {
     ///
     /// # Errors
     /// A refusal that names the path.
-    pub fn check(&self, deed: Deed, spelling: &str) -> Result<(), Problem> {
+    pub fn check(&self, deed: Deed, spelling: impl AsRef<[u8]>) -> Result<(), Problem> {
+        let spelling = spelling.as_ref();
         let meanings = meanings(spelling).unwrap_or_default();
         if meanings.iter().all(|path| self.is_granted(deed, path)) {
             return Ok(());
@@ -192,7 +194,8 @@ impl Who {
             Deed::Locate => "ask where to find",
             Deed::Read => "read",
         };
-        let detail = format!("This token does not allow you to {what} \"{spelling}\".");
+        let path = shown(spelling);
+        let detail = format!("This token does not allow you to {what} \"{path}\".");
         Err(forbidden(detail))
     }
 

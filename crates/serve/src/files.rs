@@ -6,20 +6,28 @@ use crate::problem::Problem;
 use crate::service::Service;
 use axum::Extension;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
-use axum::http::{StatusCode, header};
+use axum::extract::State;
+use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
+use percent_encoding::percent_decode_str;
 use std::io::Read;
 use std::sync::Arc;
 use tapewise_archive::catalogue::FileId;
+use tapewise_archive::deliver::shown;
 use tokio::sync::mpsc;
+
+/// Where they are.
+pub(crate) const FILES: &str = "/files/";
 
 /// Bytes of one piece of an answer, and pieces on their way.
 const PIECE_BYTES: usize = 256 << 10;
 const PIECES: usize = 4;
 
 /// The file that a client's path means, if the archive has it.
-pub(crate) fn find(service: &Service, spelling: &str) -> Result<Option<FileId>, Problem> {
+pub(crate) fn find(
+    service: &Service,
+    spelling: impl AsRef<[u8]>,
+) -> Result<Option<FileId>, Problem> {
     for path in meanings(spelling).unwrap_or_default() {
         if let Some(file) = service.archive.catalogue.live_file(&path)? {
             return Ok(Some(file));
@@ -36,8 +44,11 @@ pub(crate) fn find(service: &Service, spelling: &str) -> Result<Option<FileId>, 
 pub(crate) async fn get(
     State(service): State<Arc<Service>>,
     Extension(who): Extension<Arc<Who>>,
-    Path(path): Path<String>,
+    address: Uri,
 ) -> Result<Response, Problem> {
+    // Names are bytes, and not always text.
+    let path = address.path().strip_prefix(FILES).unwrap_or_default();
+    let path: Vec<u8> = percent_decode_str(path).collect();
     who.check(Deed::Read, &path)?;
     let opened = service.ask(move |service| open(service, &path)).await?;
     let (contents, bytes) = opened;
@@ -51,9 +62,9 @@ pub(crate) async fn get(
     Ok((headers, Body::from_stream(body)).into_response())
 }
 
-fn open(service: &Service, path: &str) -> Result<(Box<dyn Read + Send>, u64), Problem> {
+fn open(service: &Service, path: &[u8]) -> Result<(Box<dyn Read + Send>, u64), Problem> {
     let Some(file) = find(service, path)? else {
-        let detail = format!("The archive has no file \"{path}\".");
+        let detail = format!("The archive has no file \"{}\".", shown(path));
         return Err(Problem::new(StatusCode::NOT_FOUND, "No such file", detail));
     };
     let entry = service.archive.catalogue.file(file)?;

@@ -18,6 +18,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::serve::{IncomingStream, Listener};
+use percent_encoding::percent_decode_str;
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -244,6 +245,11 @@ async fn answer(
     if is_recorded && let Some(path) = service.audit_file.clone() {
         let opened = move |_: &Service| audit::open(&path).map_err(|_| Problem::no_audit());
         Arc::clone(service).ask(opened).await?;
+    }
+    let path = request.uri().path();
+    if !path.starts_with(files::FILES) && percent_decode_str(path).decode_utf8().is_err() {
+        let detail = "The escapes in this address are not UTF-8.";
+        return Err(Problem::bad(detail));
     }
     let (head, body) = request.into_parts();
     let body = bounded(body, service.limits.body_bytes).await?;

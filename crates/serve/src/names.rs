@@ -4,7 +4,7 @@
 //! a URL in them. The archive's own paths have no root. What a client wrote is echoed as it is; only the search
 //! uses what it means.
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::percent_decode;
 
 /// Longest path that is looked up, in bytes: no Linux system opens a longer one.
 const LONGEST: usize = 4096;
@@ -14,10 +14,11 @@ const LONGEST: usize = 4096;
 ///
 /// # Errors
 /// Words for the client.
-pub fn meanings(spelling: &str) -> Result<Vec<Vec<u8>>, String> {
-    let plain = inner(spelling.as_bytes())?;
-    let decoded: Vec<u8> = percent_decode_str(spelling).collect();
-    let decoded = if decoded == spelling.as_bytes() {
+pub fn meanings(spelling: impl AsRef<[u8]>) -> Result<Vec<Vec<u8>>, String> {
+    let spelling = spelling.as_ref();
+    let plain = inner(spelling)?;
+    let decoded: Vec<u8> = percent_decode(spelling).collect();
+    let decoded = if decoded == spelling {
         None
     } else {
         inner(&decoded).ok()
@@ -67,13 +68,15 @@ mod tests {
         for wrong in ["", "/", "/..", "/d/../../etc/passwd", "a\0b"] {
             meanings(wrong).expect_err(wrong);
         }
-        meanings(&"x".repeat(LONGEST + 1)).expect_err("too long");
+        meanings("x".repeat(LONGEST + 1)).expect_err("too long");
     }
 
     #[test]
     fn escapes_are_taken_as_written_first_and_decoded_second() {
         let both = meanings("/d/a%20b").expect("a path");
         assert_eq!(both, [b"d/a%20b".to_vec(), b"d/a b".to_vec()]);
+        let no_text = meanings("/d/caf%e9").expect("a path");
+        assert_eq!(no_text[1], b"d/caf\xe9");
         let climbs = meanings("/d/%2e%2e/%2e%2e/x").expect("a path");
         assert_eq!(climbs.len(), 1, "decoded it climbs out");
     }

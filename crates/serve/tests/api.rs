@@ -70,6 +70,20 @@ fn a_file_is_staged_polled_read_and_released() {
 }
 
 #[test]
+fn a_name_that_is_no_text_is_staged_and_read_by_its_escapes() {
+    let desk = desk(Limits::default());
+    let id = desk.stage(&["/d/caf%e9"]);
+    desk.deliver(b"d/caf\xe9", &[7; 100]);
+    assert_eq!(desk.poll(&id), ["/d/caf%e9 COMPLETED"]);
+    let read = desk.ask("GET", "/files/d/caf%E9", "");
+    assert_eq!((read.status, read.body.as_bytes()), (200, &[7; 100][..]));
+    let nothing = desk.ask("GET", "/files/d/%FF", "");
+    nothing.refused(404, r"d/\xff");
+    let nobody = desk.ask("GET", "/api/v1/requests/%FF", "");
+    nobody.refused(400, "not UTF-8");
+}
+
+#[test]
 fn a_path_comes_back_once_and_as_it_was_spelled() {
     let desk = desk(Limits::default());
     let id = desk.stage(&["//d/./1", "/d/1", "/d/1", "/d/a%20b"]);

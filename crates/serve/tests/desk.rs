@@ -89,11 +89,11 @@ pub fn archive() -> tempfile::TempDir {
         next_block: 2,
         written_bytes: 0,
     };
-    let recorded = |(block, path): (u64, &str)| {
-        let bytes = if path == "d/empty" { 0 } else { 100 };
+    let recorded = |(block, path): (u64, &[u8])| {
+        let bytes = if path == b"d/empty" { 0 } else { 100 };
         Recorded {
             file: File {
-                path: path.as_bytes().to_vec(),
+                path: path.to_vec(),
                 bytes,
                 modified_ns: 3,
                 mode: 0o644,
@@ -114,6 +114,8 @@ pub fn archive() -> tempfile::TempDir {
         }
     };
     let paths = ["d/1", "d/2", "d/3", "d/a b", "d/5", "d/empty"];
+    let paths = paths.map(str::as_bytes).into_iter();
+    let paths = paths.chain([b"d/caf\xe9".as_slice()]);
     let files: Vec<Recorded> = (10..).zip(paths).map(recorded).collect();
     let added = archive.catalogue.add_recorded(&volume, &files, 5);
     added.expect("added");
@@ -237,13 +239,13 @@ impl Desk {
         files.map(line).collect()
     }
 
-    pub fn file(&self, path: &str) -> FileId {
-        let file = self.catalogue.live_file(path.as_bytes());
+    pub fn file(&self, path: impl AsRef<[u8]>) -> FileId {
+        let file = self.catalogue.live_file(path.as_ref());
         file.expect("a catalogue").expect("a file")
     }
 
     /// What a mover does: the file comes into the cache, and its recall is answered.
-    pub fn deliver(&self, path: &str, contents: &[u8]) {
+    pub fn deliver(&self, path: impl AsRef<[u8]>, contents: &[u8]) {
         let file = self.file(path);
         let open = self.catalogue.unanswered().expect("a catalogue");
         let request = open.iter().find(|open| open.file == file).expect("asked");

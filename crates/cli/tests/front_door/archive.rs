@@ -24,6 +24,11 @@ fn a_name_that_is_no_text_is_recalled_with_its_directory() {
     std::fs::write(desk.path().join("d/plain"), b"text").expect("written");
     std::fs::write(desk.path().join("d").join(name), b"bytes").expect("written");
     desk.done("store --archive A d");
+    let found = desk.done("catalog find --archive A --json").json();
+    let file = |at: usize| found["files"][at].clone();
+    assert_eq!(file(0)["path"], r"d/caf\xe9.bin");
+    assert_eq!(file(0)["path_hex"], "642f636166e92e62696e");
+    assert_eq!(file(1).get("path_hex"), None);
     for (to, asked, files) in [("one", "d", 2), ("two", "**", 2), ("three", "d/*.bin", 1)] {
         desk.done(&format!("recall --archive A --to {to} {asked}"));
         let come = desk.path().join(to).join("d");

@@ -3,6 +3,7 @@
 use crate::archive::Archive;
 use crate::error::CliError;
 use crate::json;
+use crate::names::as_text;
 use crate::output::{print, say, write, write_names};
 use crate::units;
 use serde_json::{Value, json};
@@ -93,12 +94,17 @@ pub fn run(args: &Find) -> Result<ExitCode, CliError> {
 
 /// A file for a program.
 fn document(found: &Found) -> Value {
-    json!({
-        "path": String::from_utf8_lossy(&found.path),
+    let mut document = json!({
+        "path": as_text(&found.path),
         "bytes": found.bytes,
         "cached": found.cached,
         "volumes": found.volumes,
-    })
+    });
+    if std::str::from_utf8(&found.path).is_err() {
+        let bytes = found.path.iter().map(|byte| format!("{byte:02x}"));
+        document["path_hex"] = bytes.collect::<String>().into();
+    }
+    document
 }
 
 fn line(found: &Found) -> String {

@@ -12,6 +12,7 @@ use crate::commands::store::volumes_and_why;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::json::Answer;
+use crate::names::as_text;
 use crate::output::say;
 use crate::units;
 use crate::watch::lost;
@@ -160,7 +161,7 @@ fn wanted(args: &Recall, archive: &Archive) -> Result<Vec<FileId>, CliError> {
     let every = every_file(archive)?;
     // A name may be no text: such bytes are seen as they are printed.
     let (every, paths): (Vec<FileId>, Vec<Vec<u8>>) = every.into_iter().unzip();
-    let paths = Paths::new(paths.into_iter().map(as_text).collect());
+    let paths = Paths::new(paths.iter().map(|path| as_text(path)).collect());
     let listed = Listed {
         list: &name,
         names: &names,
@@ -174,19 +175,6 @@ fn wanted(args: &Recall, archive: &Archive) -> Result<Vec<FileId>, CliError> {
         say(format_args!("tapewise: {notice}\n"));
     }
     Ok(found.files.into_iter().map(|at| every[at]).collect())
-}
-
-/// A path as text. One that has `\xe9` in letters looks like one that has the byte; a whole path was found
-/// before this.
-fn as_text(path: Vec<u8>) -> String {
-    String::from_utf8(path).unwrap_or_else(|error| {
-        let mut text = String::new();
-        for chunk in error.as_bytes().utf8_chunks() {
-            text += chunk.valid();
-            text += &chunk.invalid().escape_ascii().to_string();
-        }
-        text
-    })
 }
 
 /// Every live file of the archive.

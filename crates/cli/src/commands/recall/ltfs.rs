@@ -9,6 +9,7 @@ use super::{Recall, common};
 use crate::device::Devices;
 use crate::error::{CliError, Exit};
 use crate::log_file::Watched;
+use crate::names::as_text;
 use crate::progress::{Drives, Left, Meter, State};
 use crate::{interrupt, json, log_file, output, units};
 use choice::Choice;
@@ -233,7 +234,7 @@ fn dry_run(
             .iter()
             .map(|(begin, one)| {
                 serde_json::json!({
-                    "path": String::from_utf8_lossy(one.path.as_bytes()),
+                    "path": as_text(one.path.as_bytes()),
                     "bytes": one.expected.bytes,
                     "begins_s": begin.map(|begin| begin.as_secs_f64()),
                 })

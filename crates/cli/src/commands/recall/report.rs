@@ -1,6 +1,7 @@
 //! What became of the files of a recall, and the media hash list that says so for good.
 
 use crate::error::{CliError, Exit};
+use crate::names::as_text;
 use crate::now::now_ns;
 use crate::units;
 use std::collections::BTreeMap;
@@ -74,7 +75,7 @@ impl Report {
             .map(|(file, before)| {
                 let sums: Vec<String> = file.sums.iter().map(Sum::to_string).collect();
                 serde_json::json!({
-                    "path": String::from_utf8_lossy(file.path.as_bytes()),
+                    "path": as_text(file.path.as_bytes()),
                     "bytes": file.bytes,
                     "verified": file.outcome == Outcome::Verified,
                     "there_before": before,
