@@ -417,7 +417,11 @@ fn recorded<T>(
     arrived: Vec<Arrived>,
     outcome: crate::catalogue::Result<T>,
 ) -> Result<T, CacheError> {
-    if matches!(outcome, Ok(_) | Err(CatalogueError::Database(_))) {
+    if outcome
+        .as_ref()
+        .err()
+        .is_none_or(CatalogueError::is_of_database)
+    {
         arrived.into_iter().for_each(Arrived::keep);
     }
     Ok(outcome?)

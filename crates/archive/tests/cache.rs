@@ -500,6 +500,22 @@ proptest! {
     }
 }
 
+#[test]
+fn a_file_that_may_have_been_recorded_stays() {
+    // Which steps are before and after the commit is not for this test to know.
+    for steps in 1..20 {
+        let desk = Desk::new();
+        let plug = Plug::new(steps, Fate::FailsOnce);
+        let records = Arc::new(MortalRecords::new(Arc::clone(&desk.catalogue), plug));
+        let disk = Directory::open(desk.root()).expect("a directory");
+        if let Ok((cache, _)) = Cache::open(Box::new(disk), records, WATER) {
+            let _is_unknown = put(&cache, 1, 50, 1);
+        }
+        let (_, recovered) = desk.open_quickly();
+        assert_eq!(recovered.damaged, [], "{steps}");
+    }
+}
+
 fn a_place_that_a_restored_catalogue_gave_to_another_file_is_not_taken_for_it(
     catalogue: Arc<dyn Catalogue>,
 ) {

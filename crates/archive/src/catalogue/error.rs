@@ -324,3 +324,13 @@ pub enum CatalogueError {
     #[error("file {} is in the cache", .0.0)]
     IsCached(FileId),
 }
+
+impl CatalogueError {
+    /// Whether the database failed: where it was asked to change something, the change may be in it.
+    pub(crate) fn is_of_database(&self) -> bool {
+        matches!(
+            self,
+            CatalogueError::Database(_) | CatalogueError::CommitUnknown { .. }
+        )
+    }
+}

@@ -165,10 +165,8 @@ impl PostgresCatalogue {
         let last = kept.take().and_then(Session::unless_lost);
         let mut session = last.map_or_else(|| self.connect(), Ok)?;
         let done = work(&mut session);
-        if !matches!(
-            done,
-            Err(CatalogueError::Database(_) | CatalogueError::CommitUnknown { .. })
-        ) {
+        let error = done.as_ref().err();
+        if !error.is_some_and(CatalogueError::is_of_database) {
             *kept = Some(session);
         }
         done

@@ -211,7 +211,11 @@ impl MortalRecords {
     }
 
     fn step<T>(&self, step: impl FnOnce(&dyn Catalogue) -> Result<T>) -> Result<T> {
-        let failed = || CatalogueError::Database("the plug was pulled".into());
+        let source = || "the plug was pulled".into();
+        let failed = || match self.plug.fate {
+            Fate::Dies => CatalogueError::Database(source()),
+            Fate::FailsOnce => CatalogueError::CommitUnknown { source: source() },
+        };
         self.plug.step(failed, || step(&*self.catalogue))
     }
 }
