@@ -189,6 +189,47 @@ fn an_older_catalogue_is_copied_first_and_then_brought_up_to_date() {
 }
 
 #[test]
+fn an_answer_that_is_not_understood_is_no_lost_connection() {
+    let Some(url) = postgres_server::new_url() else {
+        return;
+    };
+    let catalogue = open(&url).expect("a new catalogue");
+    catalogue.add_volume(&volume("T00001L8"), 1).expect("added");
+    let mut raw = postgres_server::raw(&url);
+    let mut retype = |to: &str| {
+        let sql = format!("ALTER TABLE volume ALTER COLUMN next_block TYPE {to}");
+        raw.batch_execute(&sql).expect("another type");
+    };
+    retype("NUMERIC");
+    let error = catalogue.volumes().expect_err("no number that is known");
+    assert!(matches!(error, CatalogueError::Answer(_)), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("changed the catalogue's tables"), "{said}");
+    assert!(
+        said.contains("NUMERIC") || said.contains("numeric"),
+        "{said}"
+    );
+    retype("BIGINT");
+    assert_eq!(catalogue.volumes().expect("read").len(), 1);
+}
+
+#[test]
+fn a_server_that_wants_a_password_is_reached() {
+    // A server that asks for one: the message AuthenticationCleartextPassword, after what the client begins with.
+    let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = server.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        let (mut client, _) = server.accept().expect("a client");
+        let _ = client.read(&mut [0; 1024]);
+        let _ = client.write_all(&[b'R', 0, 0, 0, 8, 0, 0, 0, 3]);
+        let _ = client.read(&mut [0; 1024]);
+    });
+    let said = said(&format!("postgresql://ada@127.0.0.1:{port}/films"));
+    assert!(said.contains("refuses this user"), "{said}");
+    assert!(said.contains("password missing"), "{said}");
+}
+
+#[test]
 fn leases_go_by_the_clock_of_the_server() {
     let Some(url) = postgres_server::new_url() else {
         return;

@@ -396,6 +396,7 @@ impl From<CatalogueError> for CliError {
     fn from(error: CatalogueError) -> CliError {
         match error {
             CatalogueError::Database(_)
+            | CatalogueError::Answer(_)
             | CatalogueError::CommitUnknown { .. }
             | CatalogueError::Io { .. }
             | CatalogueError::Lost { .. }

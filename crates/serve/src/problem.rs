@@ -103,3 +103,22 @@ impl IntoResponse for Problem {
         response
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_may_be_over_soon_is_to_be_asked_again() {
+        let cases: [(fn(_) -> _, u16, bool); 2] = [
+            (CatalogueError::Database, 503, true),
+            (CatalogueError::Answer, 500, false),
+        ];
+        for (kind, status, is_asked_again) in cases {
+            let answer = Problem::from(kind("why".into())).into_response();
+            assert_eq!(answer.status().as_u16(), status);
+            let headers = answer.headers();
+            assert_eq!(headers.contains_key(header::RETRY_AFTER), is_asked_again);
+        }
+    }
+}

@@ -12,6 +12,9 @@ pub enum CatalogueError {
     /// The database itself failed: disk full, locked for too long, damaged.
     #[error("{0}")]
     Database(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The database was reached, and its answer is not one that this program knows: to ask again would not help.
+    #[error("{0}")]
+    Answer(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A number of a list or an index that the database cannot hold.
     #[error("a number is too large: the catalogue counts bytes and blocks up to 2^63 - 1")]
     NumberTooLarge,
@@ -330,7 +333,9 @@ impl CatalogueError {
     pub(crate) fn is_of_database(&self) -> bool {
         matches!(
             self,
-            CatalogueError::Database(_) | CatalogueError::CommitUnknown { .. }
+            CatalogueError::Database(_)
+                | CatalogueError::Answer(_)
+                | CatalogueError::CommitUnknown { .. }
         )
     }
 }

@@ -32,7 +32,13 @@ use transaction::{Clock, Open};
 
 impl From<::postgres::Error> for CatalogueError {
     fn from(error: ::postgres::Error) -> CatalogueError {
-        CatalogueError::Database(Box::new(failure::Failure(error)))
+        let is_answer = failure::is_answer(&error);
+        let failure = Box::new(failure::Failure(error));
+        if is_answer {
+            CatalogueError::Answer(failure)
+        } else {
+            CatalogueError::Database(failure)
+        }
     }
 }
 

@@ -42,10 +42,38 @@ fn is_distrusted(error: &Error) -> bool {
     matches!(inner, Some(rustls::Error::InvalidCertificate(_)))
 }
 
+const REFUSED: &str = "the server refuses this user: see the user and password of the URL, and the server's pg_hba.conf";
+
+/// How the driver words that the server was not reached, or went away. It keeps the kind of an error to itself.
+const CONNECTION: [&str; 4] = [
+    "error connecting to server",
+    "error communicating with the server",
+    "error performing TLS handshake",
+    "timeout waiting for server",
+];
+
+/// The same, if a login fails on this side: the URL has no password, or the server does not prove that it knows it.
+const LOGIN: [&str; 2] = ["invalid configuration", "authentication error"];
+
+/// Whether the server was reached, reported no error, and its answer is still none that this program knows.
+pub(super) fn is_answer(error: &Error) -> bool {
+    let said = error.to_string();
+    let mut others = CONNECTION.iter().chain(&LOGIN);
+    error.code().is_none() && !error.is_closed() && !others.any(|words| said == *words)
+}
+
 fn words(error: &Error) -> &'static str {
     if is_distrusted(error) {
         return "the certificate of the catalogue's database server is not to be trusted: see the host's name and \
             sslrootcert in the URL";
+    }
+    if is_answer(error) {
+        return "this program does not know what to make of the answer of the catalogue's database server: see \
+            whether the URL leads to PostgreSQL, and whether another program has changed the catalogue's tables";
+    }
+    let said = error.to_string();
+    if LOGIN.contains(&said.as_str()) {
+        return REFUSED;
     }
     let Some(code) = error.code() else {
         return "the connection to the catalogue's database server failed: see whether the server runs, whether \
@@ -55,9 +83,7 @@ fn words(error: &Error) -> &'static str {
         "3D000" => "the server has no such database: create it, with `createdb` for one",
         "42P01" => "the catalogue lacks a table: restore a backup of it",
         "3F000" => "the database has no such schema: create it, or correct `search_path`",
-        "28P01" | "28000" => {
-            "the server refuses this user: see the user and password of the URL, and the server's pg_hba.conf"
-        }
+        "28P01" | "28000" => REFUSED,
         "42501" => {
             "the user of the catalogue's URL may not do this: see who owns the catalogue's tables"
         }
