@@ -75,11 +75,11 @@ fn a_url_says_what_nobody_has_to_guess() {
     for (url, what) in [
         (
             "postgresql://db.example.org/films",
-            "would not be encrypted",
+            "the URL is right, but the connection to that host would not be encrypted",
         ),
         (
             "postgresql://localhost,db.example.org/films",
-            "would not be encrypted",
+            "add the parameters sslmode=verify-full&sslrootcert=FILE",
         ),
         (
             "postgresql://db.example.org/films?sslmode=require",
@@ -112,6 +112,8 @@ fn a_url_says_what_nobody_has_to_guess() {
         ),
     ] {
         let said = parsed(url).expect_err("refused");
+        let is_no_url = url.contains("nonsense");
+        assert_eq!(said.contains("no URL"), is_no_url, "{url}: {said}");
         assert!(said.contains(what), "{url}: {said}");
     }
 }

@@ -52,6 +52,12 @@ pub enum CatalogueError {
         /// What is wrong with it.
         what: String,
     },
+    /// A text is the URL of a database, and what it says of encryption is no use.
+    #[error("encryption of the connection to the catalogue's database: {what}")]
+    Encryption {
+        /// What is wrong with it, and what to do.
+        what: String,
+    },
     /// A certificate or key for the connection to the database cannot be used.
     #[error("{path}: no use for the connection to the catalogue's database: {what}")]
     Certificate {

@@ -71,8 +71,8 @@ impl FromStr for PostgresUrl {
         if config.get_dbname().is_none() {
             return Err(wrong("it names no database".to_owned()));
         }
-        if let Some(mistake) = encryption.mistake(config.get_hosts()) {
-            return Err(wrong(mistake));
+        if let Some(what) = encryption.mistake(config.get_hosts()) {
+            return Err(CatalogueError::Encryption { what });
         }
         config.ssl_mode(encryption.mode());
         if config.get_connect_timeout().is_none() {

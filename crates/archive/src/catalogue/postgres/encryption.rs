@@ -65,8 +65,9 @@ impl Encryption {
                 "sslrootcert, sslcert and sslkey need sslmode=verify-full"
             }
             None if !hosts.iter().all(is_this_machine) => {
-                "the connection would not be encrypted: add ?sslmode=verify-full&sslrootcert=FILE, or \
-                    ?sslmode=disable where nobody else reads the network"
+                "the URL is right, but the connection to that host would not be encrypted: add the parameters \
+                    sslmode=verify-full&sslrootcert=FILE to the URL, after a ?, or sslmode=disable if nobody else \
+                    reads the network"
             }
             None | Some("disable" | "verify-full") => return None,
             Some(mode) => {
