@@ -66,9 +66,11 @@ fn only(volumes: &str) -> TierSettings {
 /// The one profile of all drives, by the names that they give.
 fn profile_of(drives: &[String]) -> Result<String, CliError> {
     const HINT: &str = "name it with --profile; `tapewise profile list` shows all";
+    const UNREACHED: &str = "the archive needs this drive: `tapewise doctor` says what this host lacks, and `tapewise drive \
+        status DRIVE` has to reach it";
     let mut found: Option<(String, &str)> = None;
     for drive in drives {
-        let opened = device::tape(drive).map_err(|error| error.or_hint(HINT))?;
+        let opened = device::tape(drive).map_err(|error| error.or_hint(UNREACHED))?;
         let product = &opened.identity().product;
         let Some(name) = device::profile_name(drive, product) else {
             let what = format!("{drive}: no profile is known for a {product}");

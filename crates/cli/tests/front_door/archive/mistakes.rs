@@ -325,3 +325,19 @@ fn a_drive_that_has_two_names_in_an_archive_is_refused_before_anything_moves() {
     desk.put("A/archive.toml", settings);
     desk.done("store --archive A");
 }
+
+#[test]
+fn a_drive_that_cannot_be_reached_is_not_a_matter_of_its_profile() {
+    let desk = Desk::new();
+    // Nothing listens there; where libiscsi is missing, that is what is said.
+    let refused = desk.run("catalog init A --drive iscsi://127.0.0.1:1/iqn.example:tape/1");
+    assert_eq!(refused.code, 1, "{}", refused.err);
+    assert!(
+        refused
+            .err
+            .contains("`tapewise doctor` says what this host lacks"),
+        "{}",
+        refused.err
+    );
+    assert!(!refused.err.contains("--profile"), "{}", refused.err);
+}
