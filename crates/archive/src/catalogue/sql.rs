@@ -22,6 +22,7 @@ mod tally;
 mod value;
 mod volume_rows;
 mod volumes;
+mod waiting;
 mod writes;
 
 use super::{Catalogue, Lease, Result};

@@ -35,9 +35,11 @@ impl From<rusqlite::Error> for CatalogueError {
 }
 
 /// Statements that a connection keeps ready.
-/// Pages that SQLite keeps: its default of 2 MB reads a large catalogue from the file again and again.
-const CACHE_KIB: i64 = -65_536;
 const STATEMENTS: usize = 64;
+
+/// KiB of pages that a connection keeps, as SQLite has it (`-KiB`): its default of 2 MB reads a large catalogue from the file
+/// again and again.
+const CACHE_KIB: i64 = -65_536;
 
 /// A catalogue in one file.
 pub struct SqliteCatalogue {
