@@ -259,8 +259,8 @@ fn to_tape(
     })
 }
 
-/// Stores files, a thousand or so many bytes at a time, until it is asked to stop; how many were. Where what
-/// is not on tape yet fills the cache, `make_room` brings it there, or says that it may not.
+/// Stores files, a thousand or so many bytes at a time or what there is room for, until it is asked to stop; how many
+/// were. Where what is not on tape yet fills the cache, `make_room` brings it there, or says that it may not.
 fn in_portions(
     cache: &Cache,
     (from, sources): (&dyn Sources, &[Source]),
@@ -271,20 +271,25 @@ fn in_portions(
     make_room: &dyn Fn() -> Result<bool, CliError>,
 ) -> Result<usize, CliError> {
     let mut stored = 0;
+    // Fewer where the cache, or the disk below it, has no room for so many even when all is on tape.
+    let (mut most, mut has_made_room) = (AT_ONCE, false);
     let meter = Meter::unless(quiet);
     while stored < sources.len() && !stop.load(Ordering::Relaxed) {
-        let count = together(&sources[stored..], AT_ONCE, portion_bytes);
+        let count = together(&sources[stored..], most, portion_bytes);
         let some = &sources[stored..stored + count];
-        let result = match store_from(from, cache, some, how, now_ns()) {
-            Err(StoreError::Cache(CacheError::Full { .. })) if make_room()? => {
-                store_from(from, cache, some, how, now_ns())
+        match store_from(from, cache, some, how, now_ns()) {
+            Ok(_) => {
+                stored += count;
+                (most, has_made_room) = (AT_ONCE.min(2 * count), false);
+                let of = Some(sources.len() as u64);
+                meter.show(State::counted("file", stored as u64, of).doing("cache"));
             }
-            result => result,
-        };
-        result.map_err(|error| unstored(error, stored))?;
-        stored += count;
-        let of = Some(sources.len() as u64);
-        meter.show(State::counted("file", stored as u64, of).doing("cache"));
+            Err(StoreError::Cache(CacheError::Full { .. })) if !has_made_room && make_room()? => {
+                has_made_room = true;
+            }
+            Err(StoreError::Cache(CacheError::Full { .. })) if count > 1 => most = count / 2,
+            Err(error) => return Err(unstored(error, stored)),
+        }
     }
     Ok(stored)
 }

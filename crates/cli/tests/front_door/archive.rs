@@ -41,6 +41,39 @@ fn a_name_that_is_no_text_is_recalled_with_its_directory() {
     }
 }
 
+/// Room for two files beside one that is kept for somebody, and a portion is five.
+#[test]
+fn a_cache_with_little_room_takes_files_few_by_few() {
+    let desk = desk();
+    desk.put("kept", [1; 80_000]);
+    desk.done("store --archive A kept --quiet");
+    let archive = catalogue(&desk);
+    let kept = archive.live_file(b"kept").expect("read").expect("a file");
+    archive.pin(kept, "somebody", None).expect("pinned");
+    let settings = desk.read("A/archive.toml");
+    let settings = settings
+        .replace("cache_high_bytes = ", "cache_high_bytes = 100000 # ")
+        .replace("cache_low_bytes = ", "cache_low_bytes = 90000 # ");
+    desk.put("A/archive.toml", settings);
+    for number in 0..7 {
+        desk.put(&format!("{number}.bin"), [number; 8_000]);
+    }
+    let later = desk.run("store --archive A 0.bin 1.bin 2.bin --later --quiet");
+    assert_eq!(later.code, 1, "{}", later.err);
+    assert!(
+        later.err.contains("2 files before it were acknowledged"),
+        "{}",
+        later.err
+    );
+    let names: Vec<String> = (0..7).map(|number| format!("{number}.bin")).collect();
+    desk.done(&format!("store --archive A {} --quiet", names.join(" ")));
+    desk.done(&format!("recall --archive A --to out {}", names.join(" ")));
+    for number in 0..7 {
+        let come = std::fs::read(desk.path().join(format!("out/{number}.bin")));
+        assert_eq!(come.expect("delivered"), [number; 8_000]);
+    }
+}
+
 #[test]
 fn a_file_without_a_whole_copy_is_no_part_of_what_was_done() {
     let desk = desk();
