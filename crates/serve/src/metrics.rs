@@ -6,7 +6,7 @@
 use crate::access::Who;
 use crate::drives::{CLASSES_S, Device, Drives, KINDS, PLANNED};
 use crate::problem::Problem;
-use crate::service::Service;
+use crate::service::{Load, Service};
 use crate::work::{Doing, Work};
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -18,24 +18,7 @@ use std::fmt::{Display, Write as _};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use tapewise_archive::catalogue::{Holds, OpenRecalls, ServerState};
-
-/// What waits, and what the cache holds.
-pub(crate) struct Load {
-    pub open: OpenRecalls,
-    pub holds: Holds,
-    /// Recalls that failed and that nobody has dealt with.
-    pub failures: u64,
-}
-
-pub(crate) fn load(service: &Service) -> Result<Load, Problem> {
-    let catalogue = &service.archive.catalogue;
-    Ok(Load {
-        open: catalogue.open_recalls()?,
-        holds: catalogue.cache_holds((service.now_ns)())?,
-        failures: catalogue.failure_count()?,
-    })
-}
+use tapewise_archive::catalogue::ServerState;
 
 /// What Prometheus collects.
 #[utoipa::path(get, path = "/metrics", tag = "watch", responses((status = 200, body = String)))]
@@ -47,7 +30,7 @@ pub(crate) async fn metrics(
     let text = service.ask(|service| {
         let catalogue = &service.archive.catalogue;
         let mut page = Metrics::default();
-        page.of_load(&load(service)?, (service.now_ns)());
+        page.of_load(&service.load()?, (service.now_ns)());
         page.of_catalogue(catalogue.most_loads()?, catalogue.server_state()?);
         page.of_work(&service.work);
         let failures = service.audit_failures.load(Ordering::Relaxed) as f64;

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
-use tapewise_archive::catalogue::{OpenRecalls, VolumeWait};
+use tapewise_archive::catalogue::{Holds, OpenRecalls, VolumeWait};
 use tapewise_archive::mover::Settings;
 use tapewise_archive::open::Archive;
 
@@ -59,6 +59,7 @@ pub struct Service {
     on_paper: Settings,
     planned: Planned,
     waits: Kept<Arc<Vec<VolumeWait>>>,
+    load: Kept<Load>,
     access: RwLock<Arc<Access>>,
     pub(crate) site: Site,
     pub(crate) limits: Limits,
@@ -75,6 +76,15 @@ pub struct Service {
     pub(crate) tracer: Option<Arc<Tracer>>,
 }
 
+/// What waits, and what the cache holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    pub open: OpenRecalls,
+    pub holds: Holds,
+    /// Recalls that failed and that nobody has dealt with.
+    pub failures: u64,
+}
+
 impl Service {
     /// A service for an archive.
     pub fn new(parts: Parts) -> Service {
@@ -83,6 +93,7 @@ impl Service {
             on_paper: parts.on_paper,
             planned: Planned::default(),
             waits: Kept::default(),
+            load: Kept::default(),
             access: RwLock::new(Arc::new(parts.access)),
             site: parts.site,
             limits: parts.limits,
@@ -115,6 +126,19 @@ impl Service {
         Ok(self
             .planned
             .outlook(&self.archive, &self.on_paper, now_ns)?)
+    }
+
+    /// The load now, or a short time ago.
+    pub(crate) fn load(&self) -> Result<Load, Problem> {
+        let catalogue = &self.archive.catalogue;
+        let find_out = || -> Result<Load, Problem> {
+            Ok(Load {
+                open: catalogue.open_recalls()?,
+                holds: catalogue.cache_holds((self.now_ns)())?,
+                failures: catalogue.failure_count()?,
+            })
+        };
+        self.load.with(Instant::now, find_out, |load| *load)
     }
 
     /// What happens now. Where movers have the drives, the queue tells.

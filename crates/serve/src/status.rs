@@ -1,10 +1,9 @@
 //! What happens now, for programs: as JSON, and as an event whenever it changes.
 
 use crate::access::Who;
-use crate::metrics::{Load, load};
 use crate::problem::Problem;
 use crate::requests::seconds;
-use crate::service::Service;
+use crate::service::{Load, Service};
 use crate::work::Doing;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -73,7 +72,7 @@ impl Status {
             open,
             holds,
             failures,
-        } = load(service)?;
+        } = service.load()?;
         let counts = service.work.counts();
         let (doing, why) = match service.doing(&open)? {
             Doing::Idle => (Activity::Idle, None),

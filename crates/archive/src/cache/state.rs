@@ -1,9 +1,10 @@
 //! What a cache is made of, and how full it is.
 
 use super::disk::Disk;
-use crate::catalogue::{CacheRecords, FileId};
+use crate::catalogue::{CacheRecords, FileId, Holds};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// How full a cache gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub(super) struct State {
     pub(super) next_key: u64,
     /// When the catalogue was last asked how much is held, where others have the cache too.
     pub(super) looked_ns: Option<i64>,
+    /// What the catalogue said the cache holds, and how long that is kept: if it took long.
+    pub(super) counted: Option<(Holds, Instant)>,
     /// When files were last read: noted in the catalogue when files are evicted, and only then, for a
     /// transaction per read would cost more than the read.
     pub(super) used_ns: HashMap<FileId, i64>,

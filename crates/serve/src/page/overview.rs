@@ -5,10 +5,9 @@ use super::{Live, document, escaped, in_time, link, plant};
 use crate::access::Who;
 use crate::drives::Drives;
 use crate::forecast::Outlook;
-use crate::metrics::{Load, load};
 use crate::problem::Problem;
 use crate::requests::{awaited, held_by};
-use crate::service::Service;
+use crate::service::{Load, Service};
 use crate::work::Doing;
 use axum::Extension;
 use axum::extract::{RawQuery, State};
@@ -51,7 +50,7 @@ pub(crate) async fn show(
         };
         let catalogue = &service.archive.catalogue;
         let user = (!sees_all).then_some(who.name.as_str());
-        let load = load(service)?;
+        let load = service.load()?;
         let shown = Shown {
             doing: service.doing(&load.open)?,
             load,
