@@ -1,7 +1,7 @@
 //! Files of the cache that are damaged or gone, found without having the cache: by whoever only looks.
 
 use crate::cache::Cache;
-use crate::catalogue::{Cached, Copy, CopyState};
+use crate::catalogue::{Cached, Copy, CopyState, FileState};
 use crate::open::{Archive, OpenError};
 use crate::sums::matches;
 use std::io;
@@ -24,6 +24,8 @@ pub struct Damaged {
     pub what: String,
     /// A copy on tape is whole, so that nothing is lost.
     pub is_on_tape: bool,
+    /// It is a version that was replaced or deleted.
+    pub is_replaced: bool,
 }
 
 /// What looking found.
@@ -66,6 +68,7 @@ impl Archive {
             let entry = self.catalogue.file(cached.file)?;
             let is_whole = |copy: &Copy| copy.state == CopyState::Whole;
             looked.damaged.push(Damaged {
+                is_replaced: entry.state == FileState::Retired,
                 is_on_tape: entry.copies.iter().any(is_whole),
                 path: entry.file.path,
                 what,

@@ -12,6 +12,7 @@ use crate::deliver::{BadPath, InnerPath, mismatch, shown};
 use crate::finishing::Finishing;
 use crate::record::{File, Owner};
 use crate::sums::{Kind, Sum, Summer};
+use std::fs::Metadata;
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -200,7 +201,7 @@ pub fn not_stored_yet(
 }
 
 /// Regular files below a path, in the order of their names, to be stored below `inner`; `other` is told of links and
-/// devices, which are not stored.
+/// devices, which are not stored, nor are directories that are left out.
 ///
 /// # Errors
 /// [`StoreError::Unreadable`] and [`StoreError::BadPath`].
@@ -208,11 +209,14 @@ pub fn find(
     path: &Path,
     inner: &Path,
     sources: &mut Vec<Source>,
+    leave_out: &dyn Fn(&Metadata) -> bool,
     other: &mut dyn FnMut(&Path),
 ) -> Result<(), StoreError> {
     let failed = |error: std::io::Error| unreadable(&path.display().to_string(), &error);
     let metadata = std::fs::symlink_metadata(path).map_err(failed)?;
-    if metadata.is_dir() {
+    if metadata.is_dir() && leave_out(&metadata) {
+        other(path);
+    } else if metadata.is_dir() {
         let mut entries: Vec<PathBuf> = std::fs::read_dir(path)
             .map_err(failed)?
             .map(|entry| entry.map(|entry| entry.path()))
@@ -221,7 +225,7 @@ pub fn find(
         entries.sort();
         for entry in entries {
             let name = entry.file_name().unwrap_or_default();
-            find(&entry, &inner.join(name), sources, other)?;
+            find(&entry, &inner.join(name), sources, leave_out, other)?;
         }
     } else if metadata.is_file() {
         sources.push(Source {

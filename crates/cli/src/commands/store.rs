@@ -12,13 +12,16 @@ use crate::quantity;
 use crate::units;
 use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
-use std::path::PathBuf;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_archive::bucket::Buckets;
 use tapewise_archive::cache::{Cache, CacheError};
 use tapewise_archive::catalogue::{FileId, Terms};
+use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::{Compressed, Migrated};
 use tapewise_archive::placement::GroupBy;
 use tapewise_archive::store::{
@@ -101,7 +104,7 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     let cache = opened(&archive, args.later)?;
     let stop = stop_on_interrupt()?;
     let buckets = buckets::of_environment();
-    let sources = found(args, &buckets)?;
+    let sources = found(args, &archive, &buckets)?;
     let found = sources.len();
     let sources = to_store(&archive, &cache, &buckets, sources, args.replace)?;
     let how = StoreTerms {
@@ -117,7 +120,7 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     let answer = RefCell::new(Answer::new("store", args.json));
     let on_tape = |all| -> Result<(), CliError> {
         let migrated = to_tape(&archive, &cache, &stop, args, all)?;
-        told(&migrated, &mut answer.borrow_mut())?;
+        told(&archive, &migrated, &mut answer.borrow_mut())?;
         refused.set(refused.get() || !migrated.refused.is_empty());
         Ok(())
     };
@@ -179,8 +182,14 @@ fn opened(archive: &Archive, later: bool) -> Result<Cache, CliError> {
 }
 
 /// The files at the paths that were given.
-fn found(args: &Store, buckets: &Buckets) -> Result<Vec<Source>, CliError> {
+fn found(args: &Store, archive: &Archive, buckets: &Buckets) -> Result<Vec<Source>, CliError> {
     let under = args.under.clone().unwrap_or_default();
+    let own = own_directories(archive)?;
+    let is_own_directory = |found: &Metadata| {
+        let same =
+            |(_, own): &(PathBuf, Metadata)| (own.dev(), own.ino()) == (found.dev(), found.ino());
+        own.iter().any(same)
+    };
     let mut sources = Vec::new();
     for path in &args.paths {
         if let Some(bucket) = buckets::named(buckets, path)? {
@@ -191,15 +200,50 @@ fn found(args: &Store, buckets: &Buckets) -> Result<Vec<Source>, CliError> {
             })?;
             continue;
         }
+        // What was set aside in the cache may be stored again.
+        let is_own = |path: &Path| {
+            let (cache, _) = &own[1];
+            let is_aside = path.starts_with(cache.join("quarantine"));
+            !is_aside && own.iter().any(|(own, _)| path.starts_with(own))
+        };
+        if let Ok(path) = path.canonicalize()
+            && is_own(&path)
+        {
+            let said = format_args!("{}: belongs to the archive itself", path.display());
+            return Err(CliError::input(said));
+        }
         let inner = under.join(path.file_name().unwrap_or_default());
-        find(path, &inner, &mut sources, &mut |other| {
-            say(format_args!(
-                "tapewise: {}: a link or a device: not stored\n",
-                other.display()
-            ));
-        })?;
+        find(
+            path,
+            &inner,
+            &mut sources,
+            &is_own_directory,
+            &mut |other| {
+                let what = if other.is_dir() && !other.is_symlink() {
+                    "belongs to the archive itself"
+                } else {
+                    "a link or a device"
+                };
+                say(format_args!(
+                    "tapewise: {}: {what}: not stored\n",
+                    other.display()
+                ));
+            },
+        )?;
     }
     Ok(sources)
+}
+
+/// The archive's directory and that of its cache.
+fn own_directories(archive: &Archive) -> Result<Vec<(PathBuf, Metadata)>, CliError> {
+    let own = [archive.directory().to_owned(), archive.cache_directory()];
+    let known = own.iter().map(|own| {
+        let found = own
+            .canonicalize()
+            .and_then(|own| Ok((own.clone(), own.metadata()?)));
+        found.map_err(|error| CliError::failed(error).of(own.display()))
+    });
+    known.collect()
 }
 
 /// Those that the archive does not have, or no longer has.
@@ -308,12 +352,29 @@ fn unstored(error: StoreError, stored: usize) -> CliError {
     }
 }
 
-/// Files by their numbers, each with why it stays where it is, for a document.
-pub fn files_and_why(files: &[(FileId, String)]) -> Vec<Value> {
-    let files = files.iter();
-    files
-        .map(|(file, why)| json!({ "file": file.0, "why": why }))
-        .collect()
+/// Files, each with why it stays where it is, for a document.
+pub fn files_and_why(
+    archive: &Archive,
+    files: &[(FileId, String)],
+) -> Result<Vec<Value>, CliError> {
+    let row = |(file, why): &(FileId, String)| {
+        let path = shown(&archive.catalogue.file(*file)?.file.path);
+        Ok(json!({ "file": file.0, "path": path, "why": why }))
+    };
+    files.iter().map(row).collect()
+}
+
+/// Says what became of files, and why.
+pub fn say_files(
+    archive: &Archive,
+    files: &[(FileId, String)],
+    what: &str,
+) -> Result<(), CliError> {
+    for (file, why) in files {
+        let path = shown(&archive.catalogue.file(*file)?.file.path);
+        say(format_args!("tapewise: {path}: {what}: {why}\n"));
+    }
+    Ok(())
 }
 
 /// Volumes by their labels, each with why, for a document.
@@ -325,7 +386,11 @@ pub fn volumes_and_why(volumes: &[(String, String)]) -> Vec<Value> {
 }
 
 /// Says what went to tape.
-pub fn told(migrated: &Migrated, answer: &mut Answer) -> Result<ExitCode, CliError> {
+pub fn told(
+    archive: &Archive,
+    migrated: &Migrated,
+    answer: &mut Answer,
+) -> Result<ExitCode, CliError> {
     answer.push(
         "written",
         json!({
@@ -342,7 +407,7 @@ pub fn told(migrated: &Migrated, answer: &mut Answer) -> Result<ExitCode, CliErr
                 "mounts_as_they_came": learned.as_they_came,
                 "askings": learned.askings,
             })),
-            "refused": files_and_why(&migrated.refused),
+            "refused": files_and_why(archive, &migrated.refused)?,
             "volumes_lost": volumes_and_why(&migrated.volumes_lost),
         }),
     );
@@ -392,12 +457,7 @@ pub fn told(migrated: &Migrated, answer: &mut Answer) -> Result<ExitCode, CliErr
             "tapewise: volume {label} takes no more: {why}\n"
         ));
     }
-    for (file, why) in &migrated.refused {
-        say(format_args!(
-            "tapewise: file {} stays in the cache: {why}\n",
-            file.0
-        ));
-    }
+    say_files(archive, &migrated.refused, "stays in the cache")?;
     Ok(if migrated.refused.is_empty() {
         ExitCode::SUCCESS
     } else {

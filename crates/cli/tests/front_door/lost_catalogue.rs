@@ -320,3 +320,20 @@ fn a_file_that_is_damaged_in_the_cache_is_named() {
     assert_eq!(told["damaged"][0]["path"], "reel/3.bin", "{told}");
     assert_eq!(told["damaged"][0]["on_tape"], true, "{told}");
 }
+
+#[test]
+fn an_older_version_that_is_damaged_in_the_cache_is_no_loss_of_the_file() {
+    let desk = desk();
+    for contents in [[1_u8; 5_000], [2; 5_000]] {
+        desk.put("x", contents);
+        desk.done("store --archive A x --replace --quiet");
+    }
+    let old = holding(&desk.path().join("A/cache"), &[1; 5_000]);
+    std::fs::write(&old[0], [3; 5_000]).expect("written");
+    let told = desk.done("catalog check --archive A --contents");
+    let words =
+        "x: in the cache it has another checksum than when it was stored; it is an older version";
+    assert!(told.text().contains(words), "{}", told.text());
+    std::fs::write(&holding(&desk.path().join("A/cache"), &[2; 5_000])[0], [3]).expect("written");
+    assert_eq!(desk.run("catalog check --archive A").code, 8);
+}

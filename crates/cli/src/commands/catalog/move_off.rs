@@ -2,7 +2,7 @@
 
 use super::tend::volume;
 use crate::archive::Archive;
-use crate::commands::store::{files_and_why, told as told_of_tape, volumes_and_why};
+use crate::commands::store::{files_and_why, say_files, told as told_of_tape, volumes_and_why};
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::json::Answer;
@@ -47,7 +47,7 @@ pub fn migrate(args: &Migrate) -> Result<ExitCode, CliError> {
     let moved = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.migrate_due());
     let moved = moved.map_err(go_on_later)?;
     let mut answer = Answer::new("catalog-migrate", args.json);
-    told(&moved, &mut answer)
+    told(&archive, &moved, &mut answer)
 }
 
 fn go_on_later(error: CliError) -> CliError {
@@ -137,16 +137,16 @@ pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
             None => "kept, because files stay on it",
         }
     ))?;
-    told(&repacked.moved, &mut answer)
+    told(&archive, &repacked.moved, &mut answer)
 }
 
 /// Says what was moved.
-fn told(moved: &Moved, answer: &mut Answer) -> Result<ExitCode, CliError> {
+fn told(archive: &Archive, moved: &Moved, answer: &mut Answer) -> Result<ExitCode, CliError> {
     answer.set("moved", moved.files);
     answer.set("read_bytes", moved.staged_bytes);
     answer.set("emptied", moved.emptied.as_slice());
     answer.set("unavailable", volumes_and_why(&moved.unavailable));
-    answer.set("failed", files_and_why(&moved.failed));
+    answer.set("failed", files_and_why(archive, &moved.failed)?);
     if moved.files > 0 {
         answer.line(&format!(
             "moved      {} from volume to volume, {} read",
@@ -164,13 +164,8 @@ fn told(moved: &Moved, answer: &mut Answer) -> Result<ExitCode, CliError> {
             "tapewise: volume {label} could not be read: {why}\n"
         ));
     }
-    for (file, why) in &moved.failed {
-        say(format_args!(
-            "tapewise: file {} stays where it is: {why}\n",
-            file.0
-        ));
-    }
-    let written = told_of_tape(&moved.migrated, answer)?;
+    say_files(archive, &moved.failed, "stays where it is")?;
+    let written = told_of_tape(archive, &moved.migrated, answer)?;
     answer.end()?;
     Ok(if moved.failed.is_empty() {
         written

@@ -1,6 +1,7 @@
 //! `tapewise catalog verify`, `scrub`, `check`, `backup`: that what is kept stays right.
 
 use crate::archive::Archive;
+use crate::commands::store::say_files;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::json::Answer;
@@ -199,7 +200,7 @@ fn verify_all(
         if !to_remake.is_empty() {
             match mover.remake(to_remake.into_iter().collect()) {
                 Ok(moved) => {
-                    if let Err(error) = say_remade(&moved, answer) {
+                    if let Err(error) = say_remade(archive, &moved, answer) {
                         told = Err(error);
                     }
                 }
@@ -220,19 +221,13 @@ fn verify_all(
 }
 
 /// Says what was made again.
-fn say_remade(moved: &Moved, answer: &mut Answer) -> Result<(), CliError> {
+fn say_remade(archive: &Archive, moved: &Moved, answer: &mut Answer) -> Result<(), CliError> {
     answer.set("made_again", moved.files);
     answer.line(&format!(
         "made again {} from their other copies",
         units::count(moved.files as usize, "file")
     ))?;
-    for (file, why) in &moved.failed {
-        say(format_args!(
-            "tapewise: file {} has no new copy: {why}\n",
-            file.0
-        ));
-    }
-    Ok(())
+    say_files(archive, &moved.failed, "has no new copy")
 }
 
 /// Says what was found on a volume; how many copies are lost.
@@ -311,7 +306,8 @@ pub fn check(args: &Check) -> Result<ExitCode, CliError> {
     let looked = archive.look_at_cache(look)?;
     say_looked(&looked, look, &mut answer)?;
     answer.end()?;
-    Ok(match (findings.is_empty(), looked.damaged.is_empty()) {
+    let is_whole = looked.damaged.iter().all(|one| one.is_replaced);
+    Ok(match (findings.is_empty(), is_whole) {
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(Exit::Checksum as u8),
         (false, _) => ExitCode::from(Exit::Failed as u8),
@@ -325,16 +321,20 @@ fn say_looked(looked: &Looked, look: Look, answer: &mut Answer) -> Result<(), Cl
         path,
         what,
         is_on_tape,
+        is_replaced,
     } in &looked.damaged
     {
         let path = shown(path);
-        let help = if *is_on_tape {
+        let help = if *is_replaced {
+            "it is an older version, which nobody is given any more"
+        } else if *is_on_tape {
             "a copy on tape is whole, and a recall reads that"
         } else {
             "no copy on tape is whole: store it again"
         };
         answer.line(&format!("{path}: in the cache it {what}; {help}"))?;
-        let found = json!({ "path": path, "what": what, "on_tape": is_on_tape });
+        let found =
+            json!({ "path": path, "what": what, "on_tape": is_on_tape, "replaced": is_replaced });
         answer.push("damaged", found);
     }
     answer.set("cached_files", looked.files);

@@ -341,3 +341,33 @@ fn a_drive_that_cannot_be_reached_is_not_a_matter_of_its_profile() {
     );
     assert!(!refused.err.contains("--profile"), "{}", refused.err);
 }
+
+#[test]
+fn the_archive_is_not_stored_into_itself() {
+    let desk = desk();
+    std::fs::create_dir(desk.path().join("site")).expect("a directory");
+    desk.put("site/one", [1; 100]);
+    std::fs::rename(desk.path().join("A"), desk.path().join("site/A")).expect("moved");
+    for own in ["site/A", "site/A/cache", "site/A/archive.toml"] {
+        let refused = desk.run(&format!("store --archive site/A {own}"));
+        assert_eq!(refused.code, 2, "{own}: {}", refused.err);
+        assert!(
+            refused.err.contains("belongs to the archive itself"),
+            "{}",
+            refused.err
+        );
+    }
+    let stored = desk.done("store --archive site/A site");
+    assert!(
+        stored
+            .err
+            .contains("site/A: belongs to the archive itself: not stored"),
+        "{}",
+        stored.err
+    );
+    assert!(
+        stored.text().contains("1 file in the cache"),
+        "{}",
+        stored.text()
+    );
+}
