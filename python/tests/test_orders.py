@@ -91,6 +91,17 @@ def test_errors_are_ours_and_say_what_is_wrong(lto8: Cartridge) -> None:
         Batch([-1])
     with pytest.raises(tapewise.InputError, match="2 numbers for 3"):
         Batch([1, 2, 3], [1, 2])
+    for start in (1.5, "a", None, float("nan")):
+        with pytest.raises(tapewise.InputError, match="start_block: .* whole number"):
+            Batch([start])  # type: ignore[list-item]
+    assert Batch([2.0]).start_block == array("Q", [2])  # type: ignore[list-item]
+    with pytest.raises(tapewise.InputError, match=r"block_count: 1\.9 is no whole number"):
+        Batch([1, 2], 1.9)  # type: ignore[arg-type]
+    with pytest.raises(tapewise.InputError, match="block_count: row 1 has no blocks"):
+        Batch([1, 2], [1, 0])
+    for size in (0, -1, 0.5):
+        with pytest.raises(tapewise.InputError, match="block_size"):
+            Batch([1], block_size=size)  # type: ignore[arg-type]
     with pytest.raises(tapewise.InputError, match="nowhere.*not a place"):
         tapewise.order(some(3), lto8, head="nowhere")
 

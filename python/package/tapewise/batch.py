@@ -6,6 +6,7 @@ import os
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import index
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -31,13 +32,23 @@ def _numbers(code: str, values: Iterable[Any], what: str) -> array[Any]:
             if code == "Q" and (not signed or min(signed) >= 0):
                 return array("Q", signed.tobytes())
     try:
-        return array(code, [value if code == "d" else int(value) for value in values])
-    except OverflowError as error:
+        return array(code, [float(value) if code == "d" else _whole(value) for value in values])
+    except (OverflowError, TypeError, ValueError) as error:
         raise InputError(f"{what}: {error}") from None
 
 
+def _whole(value: Any) -> int:
+    """A whole number, which a float may be too; others are not cut to one."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{value!r} is no whole number") from None
+
+
 def _column(code: str, values: Iterable[Any] | float, count: int, what: str) -> array[Any]:
-    column = array(code, [values]) * count if isinstance(values, (int, float)) else _numbers(code, values, what)
+    column = _numbers(code, [values], what) * count if isinstance(values, (int, float)) else _numbers(code, values, what)
     if len(column) != count:
         raise InputError(f"{what}: {len(column)} numbers for {count} requests")
     return column
@@ -105,6 +116,8 @@ class Batch:
         self.start_block = _numbers("Q", start_block, "start_block")
         count = len(self.start_block)
         self.block_count = _column("Q", block_count, count, "block_count")
+        if 0 in self.block_count:
+            raise InputError(f"block_count: row {self.block_count.index(0)} has no blocks")
         self.byte_count = _column("Q", byte_count, count, "byte_count")
         self.partition = _column("q", partition, count, "partition")
         self.priority = _column("q", priority, count, "priority")
@@ -114,6 +127,8 @@ class Batch:
             raise InputError(f"ids: {len(self.ids)} for {count} requests")
         self.request = array("Q", range(count))
         self.recorded = array("q")
+        if 0 in _numbers("Q", [] if block_size is None else [block_size], "block_size"):
+            raise InputError("block_size: 0 bytes")
         self.block_size = block_size
         self.notices: list[str] = []
 
