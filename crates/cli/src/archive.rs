@@ -11,7 +11,7 @@ use crate::progress::{Drives, Meter, State};
 use crate::socket::host_name;
 use crate::telemetry;
 use crate::units::count;
-use std::io::LineWriter;
+use std::io::{ErrorKind, LineWriter};
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
@@ -411,9 +411,12 @@ impl From<CatalogueError> for CliError {
 impl From<OpenError> for CliError {
     fn from(error: OpenError) -> CliError {
         match error {
-            OpenError::NoSettings { .. } => CliError::input(error)
-                .hint("`tapewise catalog init DIR --drive DEVICE` makes an archive"),
-            OpenError::NotSettings { .. }
+            OpenError::NoSettings { ref source, .. } if source.kind() == ErrorKind::NotFound => {
+                CliError::input(error)
+                    .hint("`tapewise catalog init DIR --drive DEVICE` makes an archive")
+            }
+            OpenError::NoSettings { .. }
+            | OpenError::NotSettings { .. }
             | OpenError::Settings { .. }
             | OpenError::Policy { .. }
             | OpenError::NotEmpty { .. } => CliError::input(error),
