@@ -6,7 +6,7 @@ pub use kind::{HEAD_BYTES, LogFormat, LogKind, recognise};
 
 use crate::blind::{Move, Volume};
 use crate::sample::Sample;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Cursor, Read};
 use tapewise_formats::TableError;
 use tapewise_formats::block_moves_csv::{BlockMove, read_block_moves};
@@ -115,6 +115,8 @@ pub struct Records {
     pub files: Vec<String>,
     /// Whether a log says that its times come from an emulated drive.
     pub emulated: bool,
+    /// The profiles that the event logs were made with.
+    pub profiles: BTreeSet<String>,
     cartridges: BTreeMap<String, u32>,
 }
 
@@ -238,6 +240,8 @@ impl Records {
     fn read_session(&mut self, name: &str, session: &Session, nth: &mut usize, read: &mut ReadLog) {
         let header = session.header.as_ref();
         self.emulated |= header.is_some_and(|header| header.emulated);
+        self.profiles
+            .extend(header.and_then(|header| header.profile.clone()));
         let scale = header.and_then(|header| header.byte_scale).unwrap_or(1);
         let mut is_first_of_mount = false;
         for event in &session.events {

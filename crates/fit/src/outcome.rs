@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tapewise_formats::cta_tapefile::CTA_BLOCK_SIZE;
 use tapewise_formats::map_file::MapFile;
-use tapewise_model::{BlockMap, KeyPoints, Layout, NominalLayout, Profile};
+use tapewise_model::{BlockMap, KeyPoints, Layout, NominalLayout, Profile, profile};
 
 /// Where the ends of the moves were taken to lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,7 @@ pub fn fit_records(
     options: FitOptions<'_>,
 ) -> Result<Outcome, FitRefusal> {
     let mut ground = Ground::of(drive)?;
+    refuse_other_tape(&records, drive, &ground)?;
     if !records.samples.is_empty() {
         if options.block_bytes.is_some() {
             return Err(FitRefusal::BlockSizeUnused);
@@ -109,6 +110,26 @@ pub fn fit_records(
         Ok(nominal) if !is_good(&nominal) => Ok(or_by_times(nominal, drive, block_bytes)),
         nominal => nominal,
     }
+}
+
+/// Wraps and positions of a log mean nothing on a tape of another shape. A profile that is not among ours is not known here.
+fn refuse_other_tape(records: &Records, base: &Profile, ground: &Ground) -> Result<(), FitRefusal> {
+    let base_wraps = ground.geometry.wraps;
+    let known = records
+        .profiles
+        .iter()
+        .filter_map(|name| profile::find(name).ok());
+    let shapes =
+        known.filter_map(|profile| Some((Ground::of(&profile).ok()?.geometry.wraps, profile)));
+    let mut others = shapes.filter(|(wraps, _)| *wraps != base_wraps);
+    others.next().map_or(Ok(()), |(wraps, profile)| {
+        Err(FitRefusal::OtherTape {
+            of_log: profile.name,
+            wraps,
+            base: base.name.clone(),
+            base_wraps,
+        })
+    })
 }
 
 /// The outcome by maps found from times where that is the better one, else the outcome that is there.

@@ -13,6 +13,20 @@ pub enum FitRefusal {
     /// The profile does not know enough, or is wrong.
     #[error(transparent)]
     Profile(#[from] ProfileError),
+    /// A log was made with a profile of another tape.
+    #[error(
+        "the log was made with the profile {of_log}, whose tape has {wraps} wraps, and the tape of {base} has {base_wraps}"
+    )]
+    OtherTape {
+        /// The profile of the log.
+        of_log: String,
+        /// Its wraps.
+        wraps: u16,
+        /// The base.
+        base: String,
+        /// Its wraps.
+        base_wraps: u16,
+    },
     /// The records cannot be fitted.
     #[error(transparent)]
     Fit(#[from] FitError),

@@ -241,6 +241,7 @@ fn refused(error: &FitRefusal, origins: &[String], by_blocks: bool) -> CliError 
         FitRefusal::NoBlockSize => {
             "add --block-size BYTES: what a block takes on the tape, after compression"
         }
+        FitRefusal::OtherTape { .. } => "give the profile of this drive and cartridge with --base",
         FitRefusal::BlockSizeUnused => "leave out --block-size",
         FitRefusal::MapUnused { .. } => "leave out --map",
         FitRefusal::Map(_) => "is it the map of this cartridge?",

@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use tapewise_formats::event::Event;
-use tapewise_formats::event_log::{EventLog, EventWriter, Header, read_events};
+use tapewise_formats::event_log::{Device, EventLog, EventWriter, Header, read_events};
 use tapewise_formats::map_file::{MapFile, ProbedPlace};
 use tapewise_model::{KeyPoints, Micros, Profile, profile};
 use tapewise_plot::Drawn;
@@ -27,7 +27,7 @@ use tapewise_run::measure::{
     Progress, Purpose, QUICK, Robot, Step, Subject, Suite, fill, key_points, probe,
 };
 use tapewise_run::{READY_LIMIT, Recorder};
-use tapewise_scsi::{Changer, TapeDrive};
+use tapewise_scsi::{Changer, Identity, TapeDrive};
 
 /// Measure how long a drive takes for everything it does.
 ///
@@ -113,7 +113,7 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
         let what = format!("--budget: {} is not modelled by key points", profile.name);
         return Err(CliError::input(what).hint("`tapewise drive map` maps other drives"));
     }
-    let past: Vec<Event> = past(args)?.events().cloned().collect();
+    let past: Vec<Event> = past(args, drive.identity())?.events().cloned().collect();
     let header = Header {
         emulated: scale.is_some(),
         byte_scale: scale.filter(|&scale| scale > 1),
@@ -348,16 +348,34 @@ fn read(args: &Measure) -> Result<EventLog, CliError> {
     read_events(BufReader::new(file)).map_err(bad)
 }
 
-/// What was measured before. Another seed would have chosen other places for the same samples.
-fn past(args: &Measure) -> Result<EventLog, CliError> {
+/// What was measured before. Another seed would have chosen other places for the same samples, and times of two drives
+/// make no profile.
+fn past(args: &Measure, drive: &Identity) -> Result<EventLog, CliError> {
     if !args.output.exists() {
         return Ok(EventLog::default());
     }
     let log = read(args)?;
-    let mut headers = log
-        .sessions
-        .iter()
-        .filter_map(|session| session.header.as_ref());
+    let headers = || {
+        let sessions = log.sessions.iter();
+        sessions.filter_map(|session| session.header.as_ref())
+    };
+    let mut devices = headers().filter_map(|header| header.device.as_ref());
+    let is_other =
+        |device: &&Device| (&device.product, &device.serial) != (&drive.product, &drive.serial);
+    if let Some(other) = devices.find(is_other) {
+        let named = |product: &str, serial: &Option<String>| match serial {
+            Some(serial) => format!("{product} {serial}"),
+            None => product.to_owned(),
+        };
+        let what = format!(
+            "{} is the log of drive {}, and this is {}",
+            args.output.display(),
+            named(&other.product, &other.serial),
+            named(&drive.product, &drive.serial)
+        );
+        return Err(CliError::input(what).hint("give each drive a log of its own with --output"));
+    }
+    let mut headers = headers();
     match headers.find(|header| header.seed != Some(args.seed)) {
         Some(other) => Err(CliError::input(format!(
             "{} was measured with {}, not --seed {}",

@@ -32,6 +32,17 @@ fn a_suite_ends_with_a_table_and_is_not_measured_twice() {
     let other = desk.run(&format!("{line} --seed 2"));
     assert_eq!(other.code, 2, "{}", other.err);
     assert!(other.err.contains("--seed 1"), "{}", other.err);
+    let before = desk.read("log.jsonl");
+    let other = desk.run(&line.replace("ampex-dst310", "lto8"));
+    assert_eq!(other.code, 2, "{}", other.err);
+    for words in [
+        "log.jsonl is the log of drive DST310",
+        "and this is ULT3580-TD8",
+        "--output",
+    ] {
+        assert!(other.err.contains(words), "{words:?} not in {}", other.err);
+    }
+    assert_eq!(desk.read("log.jsonl"), before);
 }
 
 #[test]
@@ -106,6 +117,10 @@ fn what_is_measured_for_a_fit_keeps_its_time_and_predicts_other_moves() {
     let took = took(&desk.read("half.jsonl"));
     assert!((took - 2.0).abs() < 0.1, "{took} h");
 
+    let other = desk.run("fit walk.jsonl --base lto8 --output other.toml");
+    assert_eq!(other.code, 2, "{}", other.err);
+    let words = "the log was made with the profile lto9, whose tape has 280 wraps, and the tape of lto8 has 208";
+    assert!(other.err.contains(words), "{}", other.err);
     desk.done("fit walk.jsonl --base lto9 --output mine.toml");
     desk.done("measure emulated:lto9 -o other.jsonl --only seek-mid --seed 5");
     let ran = desk.done("audit other.jsonl --profile mine.toml --json");
