@@ -151,9 +151,19 @@ impl Input {
             ignore_missing: self.ignore_missing,
             matching: &self.matching.matching(),
         };
-        share(volumes, &listed).map_err(|error| match error {
+        let wanted = volumes.iter().position(|volume| self.wants(volume));
+        let wanted = wanted.filter(|_| self.volume.is_some());
+        share(volumes, &listed, wanted).map_err(|error| match error {
             TapesError::Names(error) => error.into(),
-            error => CliError::input(error).hint("--volume NAME takes the files of one volume"),
+            error => CliError::input(error)
+                .hint("write VOLUME/PATH; or --volume VOLUME, which takes the files of one volume"),
+        })
+    }
+
+    /// Whether the files of a volume are wanted, by its name or UUID.
+    pub fn wants(&self, volume: &LtfsVolume) -> bool {
+        self.volume.as_deref().is_none_or(|one| {
+            one.eq_ignore_ascii_case(volume.title()) || one.eq_ignore_ascii_case(volume.uuid())
         })
     }
 

@@ -237,7 +237,7 @@ impl Desk {
                     ignore_missing,
                     matching: &Matching::default(),
                 };
-                let share = share(&self.volumes, &listed)?;
+                let share = share(&self.volumes, &listed, None)?;
                 notices.extend(share.notices);
                 share.files
             }

@@ -3,7 +3,11 @@
 use crate::batch::{BatchError, ChosenNames, Listed, LtfsVolume};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tapewise_formats::list::Name;
+use tapewise_formats::ltfs_index::{LtfsFile, LtfsHash};
+use tapewise_formats::mhl::rfc3339;
+use tapewise_formats::misleading::shown;
 use tapewise_formats::name_match::{Found, Matching, Paths, with_slashes};
+use tapewise_model::units;
 
 /// Which files of each volume are read.
 #[derive(Clone, Debug, Default)]
@@ -22,20 +26,12 @@ pub enum TapesError {
     #[error(transparent)]
     Names(#[from] BatchError),
     /// Two volumes have different files of one path.
-    #[error(
-        "{path} is {first_bytes} bytes on {first} and {second_bytes} bytes on {second}: which one is meant?"
-    )]
+    #[error("{path} {differs}: which one is meant?")]
     Differ {
         /// The path.
         path: String,
-        /// A volume.
-        first: String,
-        /// The file's length there.
-        first_bytes: u64,
-        /// Another volume.
-        second: String,
-        /// The file's length there.
-        second_bytes: u64,
+        /// In what the two files differ, and on which volumes they are.
+        differs: String,
     },
 }
 
@@ -47,12 +43,16 @@ struct FileAt {
 }
 
 /// Finds the names of a list among volumes. A name with a volume's name in it, such as `/Volumes/SHOW_A/a.mov`, is
-/// looked for there first. A file that several volumes have, with one path and length, is read from the volume from
-/// which most is read anyway.
+/// looked for there first. A file of which several volumes have copies is read from `wanted`, the number of a volume,
+/// or else from the volume from which most is read anyway.
 ///
 /// # Errors
 /// [`TapesError`].
-pub fn share(volumes: &[LtfsVolume], listed: &Listed) -> Result<Share, TapesError> {
+pub fn share(
+    volumes: &[LtfsVolume],
+    listed: &Listed,
+    wanted: Option<usize>,
+) -> Result<Share, TapesError> {
     let mut by_path: BTreeMap<String, Vec<FileAt>> = BTreeMap::new();
     for (volume, one) in volumes.iter().enumerate() {
         for (file, entry) in one.files().iter().enumerate() {
@@ -79,7 +79,7 @@ pub fn share(volumes: &[LtfsVolume], listed: &Listed) -> Result<Share, TapesErro
         notices.push(format!(
             "{}: {} found on the volumes that they name",
             listed.list,
-            tapewise_model::units::count(own.len(), "name")
+            units::count(own.len(), "name")
         ));
     }
     let mut share = Sharing {
@@ -98,25 +98,95 @@ pub fn share(volumes: &[LtfsVolume], listed: &Listed) -> Result<Share, TapesErro
             copies => several.push((path, copies)),
         }
     }
+    let mut copied = Vec::new();
     for (path, copies) in several {
-        let bytes = |place: &FileAt| volumes[place.volume].files()[place.file].length;
-        let first = copies[0];
-        if let Some(other) = copies.iter().find(|place| bytes(place) != bytes(&first)) {
-            return Err(TapesError::Differ {
-                path: paths.path(path).to_owned(),
-                first: volumes[first.volume].title().to_owned(),
-                first_bytes: bytes(&first),
-                second: volumes[other.volume].title().to_owned(),
-                second_bytes: bytes(other),
-            });
+        if let Some(place) = copies.iter().find(|place| Some(place.volume) == wanted) {
+            share.add(*place);
+            continue;
         }
+        let path = paths.path(path);
+        refuse_others(volumes, path, copies)?;
         let most = copies
             .iter()
             .max_by_key(|place| (share.files[place.volume].len(), usize::MAX - place.volume));
-        share.add(*most.unwrap_or(&first));
+        let from = *most.unwrap_or(&copies[0]);
+        share.add(from);
+        copied.push((path, from, copies));
     }
+    notices.extend(copies_notice(volumes, listed.list, &copied));
     let files = share.files;
     Ok(Share { files, notices })
+}
+
+/// Sees that files of one path on several volumes are copies of each other.
+fn refuse_others(volumes: &[LtfsVolume], path: &str, copies: &[FileAt]) -> Result<(), TapesError> {
+    let file = |place: &FileAt| &volumes[place.volume].files()[place.file];
+    let title = |place: &FileAt| shown(volumes[place.volume].title().as_bytes());
+    for (at, second) in copies.iter().enumerate() {
+        for first in &copies[..at] {
+            if let Some(difference) = difference(file(first), file(second)) {
+                let (what, one, other) = difference;
+                let (first, second) = (title(first), title(second));
+                return Err(TapesError::Differ {
+                    path: shown(path.as_bytes()),
+                    differs: format!("{what} {one} on {first} and {other} on {second}"),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What shows that two files are no copies, and what each has. Equal checksums are copies whatever their times are:
+/// a copy may have been given the time at which it was made.
+fn difference(one: &LtfsFile, other: &LtfsFile) -> Option<(String, String, String)> {
+    if one.length != other.length {
+        let bytes = |file: &LtfsFile| units::count(file.length as usize, "byte");
+        return Some(("is".to_owned(), bytes(one), bytes(other)));
+    }
+    let mut has_sum = false;
+    for sum in &one.hashes {
+        let same_kind = |that: &&LtfsHash| (&that.name, that.base64) == (&sum.name, sum.base64);
+        for that in other.hashes.iter().filter(same_kind) {
+            let is_equal = match sum.base64 {
+                true => sum.value == that.value,
+                false => sum.value.eq_ignore_ascii_case(&that.value),
+            };
+            if !is_equal {
+                let value = |sum: &LtfsHash| shown(sum.value.as_bytes());
+                let what = format!("has the {}", shown(sum.name.as_bytes()));
+                return Some((what, value(sum), value(that)));
+            }
+            has_sum = true;
+        }
+    }
+    // Many programs that copy keep whole seconds only.
+    let second = |file: &LtfsFile| Some(file.modified_ns?.div_euclid(1_000_000_000));
+    match (second(one), second(other)) {
+        (Some(a), Some(b)) if a != b && !has_sum => {
+            let time = |file: &LtfsFile| rfc3339(file.modified_ns.unwrap_or_default());
+            Some(("was last written".to_owned(), time(one), time(other)))
+        }
+        _ => None,
+    }
+}
+
+/// That files were read from one of the volumes that have them.
+fn copies_notice(
+    volumes: &[LtfsVolume],
+    list: &str,
+    copied: &[(&str, FileAt, &[FileAt])],
+) -> Option<String> {
+    let (path, from, copies) = copied.first()?;
+    let title = |place: &FileAt| shown(volumes[place.volume].title().as_bytes());
+    let others = copies.iter().filter(|place| *place != from).map(title);
+    let (path, from) = (shown(path.as_bytes()), title(from));
+    let others = others.collect::<Vec<_>>().join(", ");
+    let count = units::count(copied.len(), "file");
+    let verb = if copied.len() == 1 { "has" } else { "have" };
+    Some(format!(
+        "{list}: {count} {verb} copies on several volumes: {path} is read from {from}, and is on {others} too"
+    ))
 }
 
 /// The share, with what is in it.
@@ -177,10 +247,19 @@ mod tests {
     use super::*;
 
     fn volume(name: &str, files: &[(&str, u64)]) -> LtfsVolume {
+        let files: Vec<_> = files
+            .iter()
+            .map(|(name, bytes)| (*name, *bytes, ""))
+            .collect();
+        volume_with(name, &files)
+    }
+
+    /// The same, with more elements of each file.
+    fn volume_with(name: &str, files: &[(&str, u64, &str)]) -> LtfsVolume {
         let files: String = files
             .iter()
-            .map(|(name, bytes)| {
-                format!("<file><name>{name}</name><length>{bytes}</length></file>")
+            .map(|(name, bytes, more)| {
+                format!("<file><name>{name}</name><length>{bytes}</length>{more}</file>")
             })
             .collect();
         let xml = format!(
@@ -191,6 +270,14 @@ mod tests {
     }
 
     fn shared(volumes: &[LtfsVolume], names: &[&str]) -> Result<Vec<Vec<usize>>, TapesError> {
+        Ok(shared_with(volumes, names, None)?.files)
+    }
+
+    fn shared_with(
+        volumes: &[LtfsVolume],
+        names: &[&str],
+        wanted: Option<usize>,
+    ) -> Result<Share, TapesError> {
         let names: Vec<Name> = (1..)
             .zip(names)
             .map(|(line, name)| Name {
@@ -204,7 +291,7 @@ mod tests {
             ignore_missing: false,
             matching: &Matching::default(),
         };
-        Ok(share(volumes, &listed)?.files)
+        share(volumes, &listed, wanted)
     }
 
     #[test]
@@ -225,5 +312,54 @@ mod tests {
             [vec![1], vec![], vec![0]]
         );
         assert!(shared(&volumes, &["nowhere"]).is_err());
+    }
+
+    const SUM: &str = "<extendedattributes><xattr><key>ltfs.hash.md5sum</key><value>";
+    const END: &str = "</value></xattr></extendedattributes>";
+
+    #[test]
+    fn files_of_one_length_with_other_times_or_sums_are_a_question() {
+        let time = |text: &str| format!("<modifytime>{text}</modifytime>");
+        let (early, late) = (time("2026-01-01T00:00:00Z"), time("2027-03-03T00:00:00Z"));
+        let rounded = time("2026-01-01T00:00:00.250000000Z");
+        let with = |sum: &str, time: &str| format!("{SUM}{sum}{END}{time}");
+        let two = |one: &str, other: &str| {
+            let volumes = [
+                volume_with("A", &[("clip", 5, one)]),
+                volume_with("B", &[("clip", 5, other)]),
+            ];
+            let share = shared_with(&volumes, &["clip"], None);
+            share.map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            two(&early, &late).unwrap_err(),
+            "clip was last written 2026-01-01T00:00:00Z on A and 2027-03-03T00:00:00Z on B: which one is meant?"
+        );
+        assert_eq!(
+            two(&with("ab", &early), &with("cd", &early)).unwrap_err(),
+            "clip has the md5sum ab on A and cd on B: which one is meant?"
+        );
+        for (one, other) in [
+            (early.clone(), rounded),
+            (with("ab", &early), with("AB", &late)),
+            (with("ab", &early), early.clone()),
+            (early.clone(), String::new()),
+        ] {
+            let share = two(&one, &other).unwrap();
+            assert_eq!(share.files, [vec![0], vec![]]);
+            assert_eq!(
+                share.notices,
+                [
+                    "list: 1 file has copies on several volumes: clip is read from A, and is on B too"
+                ]
+            );
+        }
+    }
+
+    #[test]
+    fn the_volume_that_is_wanted_answers_which_one_is_meant() {
+        let volumes = [volume("A", &[("clip", 5)]), volume("B", &[("clip", 6)])];
+        let share = shared_with(&volumes, &["clip"], Some(1)).unwrap();
+        assert_eq!(share.files, [vec![], vec![0]]);
     }
 }

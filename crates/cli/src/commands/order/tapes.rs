@@ -38,10 +38,7 @@ pub fn run(args: &OrderArgs, indexes: &[PathBuf]) -> Result<ExitCode, CliError> 
     share.notices.iter().for_each(|notice| say(notice));
     let mut tapes = Vec::new();
     for (volume, files) in volumes.iter().zip(&share.files) {
-        let is_wanted = args.input.one_volume().is_none_or(|one| {
-            one.eq_ignore_ascii_case(volume.title()) || one.eq_ignore_ascii_case(volume.uuid())
-        });
-        if is_wanted && !files.is_empty() {
+        if args.input.wants(volume) && !files.is_empty() {
             tapes.push(Tape::new(args, volume, files)?);
         }
     }
