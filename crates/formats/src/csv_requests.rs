@@ -2,7 +2,6 @@
 //!
 //! The contract is in `docs/reference/requests-csv.md`. Each row is one request, also when two rows have the same id.
 
-use std::collections::HashSet;
 use std::io::BufRead;
 
 use crate::csv_table::{Table, TableError, sniff_delimiter};
@@ -62,21 +61,14 @@ pub enum CsvError {
 /// At the first thing that is wrong, with its line and column.
 pub fn read_csv(input: impl BufRead, options: FieldOptions) -> Result<Requests, CsvError> {
     let mut rows = CsvRows::open(input, options)?;
-    let mut requests = Vec::new();
+    let (mut requests, mut lines) = (Vec::new(), Vec::new());
     while let Some(request) = rows.next_request()? {
         requests.push(request);
+        lines.push(rows.line);
     }
     let mut notices = rows.notices;
-    let mut seen = HashSet::new();
-    let repeated = requests
-        .iter()
-        .filter(|request: &&Request| !seen.insert(request.id.as_str()))
-        .count();
-    if repeated > 0 {
-        notices.push("repeated-id", None, || {
-            format!("an id that stood before stands again, {repeated} times; each row is a request of its own")
-        });
-    }
+    let ids = requests.iter().map(|request: &Request| request.id.as_str());
+    notices.repeated_ids(ids.zip(lines));
     Ok(Requests {
         requests,
         notices: notices.finish(),
@@ -90,6 +82,8 @@ pub struct CsvRows<R> {
     options: FieldOptions,
     notices: Notices,
     rows: u64,
+    /// Where the last row begins.
+    line: u64,
 }
 
 impl<R: BufRead> CsvRows<R> {
@@ -107,6 +101,7 @@ impl<R: BufRead> CsvRows<R> {
             options,
             notices,
             rows: 0,
+            line: 0,
         })
     }
 
@@ -123,6 +118,7 @@ impl<R: BufRead> CsvRows<R> {
                 continue;
             }
             self.rows += 1;
+            self.line = row.line;
             let fields = row.fields()?;
             let request = self
                 .columns

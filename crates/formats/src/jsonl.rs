@@ -88,7 +88,7 @@ pub fn read_json_lines(
 ) -> Result<Requests, JsonLinesError> {
     let mut lines = Lines::new(input, b'\n');
     let mut notices = Notices::new();
-    let mut requests = Vec::new();
+    let (mut requests, mut numbers) = (Vec::new(), Vec::new());
     while let Some((line, bytes)) = lines.next()? {
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if text.trim_ascii().is_empty() {
@@ -101,7 +101,10 @@ pub fn read_json_lines(
                 what: without_position(&error),
             })?;
         requests.push(request(object, line, options, &mut notices)?);
+        numbers.push(line);
     }
+    let ids = requests.iter().map(|request: &Request| request.id.as_str());
+    notices.repeated_ids(ids.zip(numbers));
     Ok(Requests {
         requests,
         notices: notices.finish(),

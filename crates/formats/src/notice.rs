@@ -1,7 +1,9 @@
 //! What a reader ignored, assumed or found odd.
 
+use std::collections::HashMap;
 use std::fmt;
 
+use crate::number::excerpt;
 use serde::{Deserialize, Serialize};
 
 /// One thing a reader ignored, assumed or found odd, for a person to read.
@@ -60,6 +62,22 @@ impl Notices {
                 line,
                 text: text(),
             });
+        }
+    }
+
+    /// Tells which ids of requests, each with the line where its request begins, were there before.
+    pub fn repeated_ids<'i>(&mut self, ids: impl Iterator<Item = (&'i str, u64)>) {
+        let mut first: HashMap<&str, u64> = HashMap::new();
+        for (id, line) in ids {
+            let before = *first.entry(id).or_insert(line);
+            if before != line {
+                self.push("repeated-id", Some(line), || {
+                    let id = excerpt(id);
+                    format!(
+                        "the id \"{id}\" is in line {before} too; each line is a request of its own"
+                    )
+                });
+            }
         }
     }
 

@@ -117,9 +117,14 @@ fn without_an_id_column_the_path_or_the_row_number_is_used_and_told() {
 
 #[test]
 fn rows_of_one_id_stay_requests_of_their_own_and_are_told() {
-    let read = read("id,start_block,block_count\na,1,2\na,3,4\n");
-    assert_eq!(read.requests.len(), 2);
+    let read = read("id,start_block,block_count\na,1,2\n\na,3,4\nb,7,1\n");
+    assert_eq!(read.requests.len(), 3);
+    assert_eq!(read.notices.len(), 1);
     assert_eq!(read.notices[0].code, "repeated-id");
+    assert_eq!(
+        read.notices[0].to_string(),
+        "line 4: the id \"a\" is in line 2 too; each line is a request of its own"
+    );
 }
 
 #[test]

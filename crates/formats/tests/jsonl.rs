@@ -148,3 +148,17 @@ fn utf_16_is_called_that() {
         );
     }
 }
+
+#[test]
+fn lines_of_one_id_stay_requests_of_their_own_and_are_told() {
+    let read = read(
+        r#"{"id": "a", "start_block": 1, "block_count": 2}
+
+{"id": "a", "start_block": 3, "block_count": 4}"#,
+    );
+    assert_eq!(read.requests.len(), 2);
+    assert_eq!(
+        read.notices[0].to_string(),
+        "line 3: the id \"a\" is in line 1 too; each line is a request of its own"
+    );
+}

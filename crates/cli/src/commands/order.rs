@@ -10,6 +10,7 @@ use crate::placement::{Extents, PlacementArgs};
 use crate::search::SearchArgs;
 use crate::{batch, explain, goal, html, interrupt, judge, output, plot, rao};
 use crate::{quantity, units};
+use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,6 +20,7 @@ use tapewise::rao::lists;
 use tapewise::{Aim, Batch, Cartridge, ExtentOrder, Found, Origin, Placed, Placement};
 use tapewise_formats::csv_out::write_csv;
 use tapewise_formats::list::Separator;
+use tapewise_formats::misleading::shown;
 use tapewise_formats::powershell_out::write_powershell;
 use tapewise_formats::script_out::{ScriptError, ScriptOptions, write_script};
 use tapewise_model::Micros;
@@ -144,6 +146,7 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     refuse_sort_keys(&batch)?;
     batch.check_one_volume()?;
     refuse_parts_in_a_list(args, &batch)?;
+    refuse_same_ids(args, &batch)?;
     let (cartridge, placed) = match place(args, &batch) {
         Ok(placed) => placed,
         Err(error) => return Err(judge_unplaced(args, &batch).map_or_else(|e| e, |()| error)),
@@ -444,6 +447,24 @@ fn refuse_parts_in_a_list(args: &OrderArgs, batch: &Batch) -> Result<(), CliErro
         units::count(in_parts, "file")
     ))
     .hint("write the plan with --to json, or leave --extents together"))
+}
+
+/// A script copies a file once: under the name of the first of two requests, the second is already there.
+fn refuse_same_ids(args: &OrderArgs, batch: &Batch) -> Result<(), CliError> {
+    if !matches!(args.to, Kind::Script | Kind::Powershell) {
+        return Ok(());
+    }
+    let mut first = HashMap::new();
+    for (request, number) in batch.requests.iter().zip(1..) {
+        if let Some(before) = first.insert(request.id.as_str(), number) {
+            return Err(CliError::input(format!(
+                "requests {before} and {number} have the same id, {}: a script copies each file once",
+                shown(request.id.as_bytes())
+            ))
+            .hint("give a file in several pieces as one request, in JSON Lines; or leave out all but one"));
+        }
+    }
+    Ok(())
 }
 
 /// What the order would take if files of several extents were read extent by extent.

@@ -141,6 +141,20 @@ fn names_that_cannot_be_written_are_bad_input() {
         "id,start_block,block_count\nfine,1,1\n/absolute,9,1\n",
     );
     desk.refused(&format!("{ORDER} bad.csv --to script"), &["/absolute"]);
+    desk.put(
+        "pieces.csv",
+        "id,start_block,block_count\na,5,1\nb,70000,1\na,900000,1\n",
+    );
+    for kind in ["script", "powershell"] {
+        desk.refused(
+            &format!("{ORDER} pieces.csv --to {kind} -o copy"),
+            &[
+                "line 4: the id \"a\" is in line 2 too",
+                "requests 1 and 3 have the same id, a",
+                "JSON Lines",
+            ],
+        );
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `tapewise order` over several tapes: the pull list, and the order on each tape.
 
-use super::{Kind, OrderArgs, write_order};
+use super::{Kind, OrderArgs, refuse_same_ids, write_order};
 use crate::error::CliError;
 use crate::{json, output, units};
 use serde::Serialize;
@@ -87,6 +87,7 @@ impl Tape {
         let title = volume.title().to_owned();
         let of = |error: CliError| error.of(&title);
         let batch = Arc::new(args.input.requests_of(volume, files)?);
+        refuse_same_ids(args, &batch).map_err(of)?;
         let cartridge = args.placement.cartridge()?;
         let placement = |end| Placement {
             end,
