@@ -457,9 +457,13 @@ fn refuse_same_ids(args: &OrderArgs, batch: &Batch) -> Result<(), CliError> {
     let mut first = HashMap::new();
     for (request, number) in batch.requests.iter().zip(1..) {
         if let Some(before) = first.insert(request.id.as_str(), number) {
+            let id = shown(request.id.as_bytes());
+            if batch.is_ltfs {
+                let twice = format!("the index has {id} twice: a script copies each file once");
+                return Err(CliError::input(twice).hint("take another index of this volume"));
+            }
             return Err(CliError::input(format!(
-                "requests {before} and {number} have the same id, {}: a script copies each file once",
-                shown(request.id.as_bytes())
+                "requests {before} and {number} have the same id, {id}: a script copies each file once"
             ))
             .hint("give a file in several pieces as one request, in JSON Lines; or leave out all but one"));
         }

@@ -15,6 +15,9 @@ impl From<BatchError> for CliError {
             BatchError::NotFound { .. } => {
                 "--match name compares the last part of each name only, --strip-prefix takes off what is in front; --ignore-missing skips names that are not found"
             }
+            error if error.has_path_twice() => {
+                "an index has each path once: take another index of this volume"
+            }
             BatchError::Ambiguous { .. } => "give the whole path",
             _ => return CliError::input(error),
         };

@@ -76,6 +76,11 @@ pub enum BatchError {
 }
 
 impl BatchError {
+    /// Whether a name is a question that the whole path does not answer: the index has it several times.
+    pub fn has_path_twice(&self) -> bool {
+        matches!(self, BatchError::Ambiguous { names, .. } if names.iter().any(|(_, paths)| is_one_path(paths)))
+    }
+
     pub(super) fn unreadable(
         name: &str,
         source: impl Into<Box<dyn Error + Send + Sync>>,
@@ -163,6 +168,13 @@ fn questions(name: &str, list: &str, names: &[(Name, Vec<String>)]) -> String {
         format!("{count} of {list} could be several files of {name}: which one is meant?");
     for (one, paths) in names.iter().take(SHOWN) {
         let (line, text) = (one.line, misleading::shown(&one.bytes));
+        if is_one_path(paths) {
+            said.push_str(&format!(
+                "\n  line {line}: {text} is there {} times",
+                paths.len()
+            ));
+            continue;
+        }
         let some = all_safe(&paths[..paths.len().min(3)]).join(" or ");
         said.push_str(&format!("\n  line {line}: {text} can be {some}"));
         if paths.len() > 3 {
@@ -170,6 +182,11 @@ fn questions(name: &str, list: &str, names: &[(Name, Vec<String>)]) -> String {
         }
     }
     more(said, names.len(), SHOWN)
+}
+
+/// Whether the whole path tells no more, because all files have the same.
+fn is_one_path(paths: &[String]) -> bool {
+    paths.windows(2).all(|two| two[0] == two[1])
 }
 
 fn all_safe(paths: &[String]) -> Vec<String> {

@@ -6,6 +6,7 @@ use tapewise_formats::list::{Separator, read_list};
 use tapewise_formats::ltfs_extent::{LtfsLayout, ltfs_requests};
 use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex, read_ltfs_index};
 use tapewise_formats::ltfs_label::LtfsLabel;
+use tapewise_formats::misleading::shown;
 use tapewise_formats::name_match::Matching;
 use tapewise_model::units;
 
@@ -106,6 +107,7 @@ impl LtfsVolume {
         let read = read.map_err(|error| BatchError::unreadable(&self.name, error))?;
         let odd = self.index.notices.iter().chain(&read.notices);
         notices.extend(odd.map(|notice| format!("{}: {notice}", self.name)));
+        notices.extend(self.repeated(chosen));
         Ok(Batch {
             recognised: self.describe(chosen.len()),
             notices,
@@ -124,6 +126,22 @@ impl LtfsVolume {
                 Ok((found.files, found.notices))
             }
         }
+    }
+
+    /// That several of the chosen files have one path. No LTFS writes such an index, but damage or a hand can.
+    fn repeated(&self, chosen: &[usize]) -> Option<String> {
+        let mut paths: Vec<_> = chosen.iter().map(|&at| &self.files[at].path).collect();
+        paths.sort();
+        let mut again = paths.windows(2).filter(|two| two[0] == two[1]);
+        let first = shown(String::from(again.next()?[0]).as_bytes());
+        let more = match again.count() {
+            0 => String::new(),
+            more => format!(", and {more} more like it"),
+        };
+        Some(format!(
+            "{}: the index has a path twice, so each of its files is a request: {first}{more}",
+            self.name
+        ))
     }
 
     /// How often its index was written.
@@ -158,5 +176,44 @@ impl LtfsVolume {
             index.version,
             index.generation,
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_the_index_has_twice_is_told_whoever_chose_it() {
+        let file = |name: &str| format!("<file><name>{name}</name><length>0</length></file>");
+        let xml = format!(
+            "<ltfsindex version=\"2.4.0\"><volumeuuid>u</volumeuuid><directory><name>A</name><contents>\
+             <directory><name>d</name><contents>{}{}{}</contents></directory></contents></directory></ltfsindex>",
+            file("f1"),
+            file("f2"),
+            file("f1"),
+        );
+        let volume = LtfsVolume::read("A.xml", xml.as_bytes()).unwrap();
+        let layout = LtfsLayout::assumed();
+        let told = "A.xml: the index has a path twice, so each of its files is a request: d/f1";
+        for batch in [
+            volume.batch(Chosen::All, &layout).unwrap(),
+            volume.listed("list", "d\n".as_bytes()).unwrap(),
+        ] {
+            assert_eq!(batch.requests.len(), 3);
+            assert!(
+                batch.notices.iter().any(|notice| notice == told),
+                "{:?}",
+                batch.notices
+            );
+        }
+        let one = volume.listed("list", "d/f2\n".as_bytes()).unwrap();
+        assert!(!one.notices.iter().any(|notice| notice.contains("twice")));
+        let question = volume.listed("list", "d/f1\n".as_bytes()).unwrap_err();
+        assert_eq!(
+            question.to_string(),
+            "1 name of list could be several files of A.xml: which one is meant?\n  \
+             line 1: d/f1 is there 2 times"
+        );
     }
 }

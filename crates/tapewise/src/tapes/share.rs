@@ -100,18 +100,19 @@ pub fn share(
     }
     let mut copied = Vec::new();
     for (path, copies) in several {
-        if let Some(place) = copies.iter().find(|place| Some(place.volume) == wanted) {
-            share.add(*place);
-            continue;
-        }
         let path = paths.path(path);
+        let own = copies.iter().filter(|place| Some(place.volume) == wanted);
+        let own: Vec<FileAt> = own.copied().collect();
+        let copies = if own.is_empty() { copies } else { &own };
         refuse_others(volumes, path, copies)?;
         let most = copies
             .iter()
             .max_by_key(|place| (share.files[place.volume].len(), usize::MAX - place.volume));
         let from = *most.unwrap_or(&copies[0]);
         share.add(from);
-        copied.push((path, from, copies));
+        if copies.len() > 1 {
+            copied.push((path, from, copies.to_vec()));
+        }
     }
     notices.extend(copies_notice(volumes, listed.list, &copied));
     let files = share.files;
@@ -122,15 +123,21 @@ pub fn share(
 fn refuse_others(volumes: &[LtfsVolume], path: &str, copies: &[FileAt]) -> Result<(), TapesError> {
     let file = |place: &FileAt| &volumes[place.volume].files()[place.file];
     let title = |place: &FileAt| shown(volumes[place.volume].title().as_bytes());
+    let differ = |differs: String| TapesError::Differ {
+        path: shown(path.as_bytes()),
+        differs,
+    };
     for (at, second) in copies.iter().enumerate() {
         for first in &copies[..at] {
+            if first.volume == second.volume {
+                return Err(differ(format!("is in the index of {} twice", title(first))));
+            }
             if let Some(difference) = difference(file(first), file(second)) {
                 let (what, one, other) = difference;
                 let (first, second) = (title(first), title(second));
-                return Err(TapesError::Differ {
-                    path: shown(path.as_bytes()),
-                    differs: format!("{what} {one} on {first} and {other} on {second}"),
-                });
+                return Err(differ(format!(
+                    "{what} {one} on {first} and {other} on {second}"
+                )));
             }
         }
     }
@@ -175,7 +182,7 @@ fn difference(one: &LtfsFile, other: &LtfsFile) -> Option<(String, String, Strin
 fn copies_notice(
     volumes: &[LtfsVolume],
     list: &str,
-    copied: &[(&str, FileAt, &[FileAt])],
+    copied: &[(&str, FileAt, Vec<FileAt>)],
 ) -> Option<String> {
     let (path, from, copies) = copied.first()?;
     let title = |place: &FileAt| shown(volumes[place.volume].title().as_bytes());
@@ -361,5 +368,15 @@ mod tests {
         let volumes = [volume("A", &[("clip", 5)]), volume("B", &[("clip", 6)])];
         let share = shared_with(&volumes, &["clip"], Some(1)).unwrap();
         assert_eq!(share.files, [vec![], vec![0]]);
+        assert!(share.notices.is_empty(), "{:?}", share.notices);
+    }
+
+    #[test]
+    fn a_path_that_one_index_has_twice_is_a_question() {
+        let volumes = [volume("A", &[("clip", 5), ("clip", 5)]), volume("B", &[])];
+        assert_eq!(
+            shared(&volumes, &["clip"]).unwrap_err().to_string(),
+            "clip is in the index of A twice: which one is meant?"
+        );
     }
 }
