@@ -8,6 +8,9 @@ use tapewise::batch::Listed;
 use tapewise_formats::ltfs_xattr;
 use tapewise_formats::name_match::{MatchBy, Paths};
 
+/// What a directory or file of a mounted volume says of itself.
+const VOLUME_UUID: &str = ltfs_xattr::LTFS_XATTR_NAMES[2];
+
 /// The files of a list, or all of them, below a mount point.
 pub(super) fn from_mount(input: &Input, mount: &Path) -> Result<Batch, CliError> {
     let layout = layout(input, None)?;
@@ -94,7 +97,8 @@ fn named(input: &Input, mount: &Path, notices: &mut Vec<String>) -> Result<Vec<S
     Ok(files.map(|at| paths.path(at).to_owned()).collect())
 }
 
-/// Every file below a mount point, by its path there. What is no file, and what a list cannot name, is left out.
+/// Every file below a mount point, by its path there, of which there is at least one unless the directory itself says
+/// that it is of an LTFS volume: where none is mounted, nothing is no answer. What is no file, and what a list cannot name, is left out.
 fn walk(mount: &Path, notices: &mut Vec<String>) -> Result<Vec<String>, CliError> {
     let (mut found, mut left_out) = (Vec::new(), 0);
     let mut open = vec![mount.to_owned()];
@@ -109,6 +113,19 @@ fn walk(mount: &Path, notices: &mut Vec<String>) -> Result<Vec<String>, CliError
                 Some(inside) if kind.is_file() => found.push(inside.to_owned()),
                 _ => left_out += 1,
             }
+        }
+    }
+    if found.is_empty() {
+        let bad = |error: &dyn std::fmt::Display| CliError::input(error).of(mount.display());
+        let attributes = attributes(mount).map_err(|error| bad(&error))?;
+        let is_ltfs = attributes
+            .iter()
+            .any(|(name, _)| name.ends_with(VOLUME_UUID));
+        if !is_ltfs {
+            let what = format!(
+                "no files, and no attribute {VOLUME_UUID}: no LTFS volume is mounted there"
+            );
+            return Err(bad(&what).hint("mount the volume first"));
         }
     }
     if left_out > 0 {

@@ -173,3 +173,25 @@ fn names_stay_in_the_mount_and_count_once() {
     let ran = desk.done_with("one.mov\none.mov\n", &args);
     assert!(ran.err.contains("listed before"), "{}", ran.err);
 }
+
+#[test]
+fn a_directory_where_nothing_is_mounted_is_an_error() {
+    let Some(mount) = mount_point() else { return };
+    let at = mount.path().display();
+    let desk = Desk::new();
+    let words = ["no attribute ltfs.volumeUUID", "mount the volume first"];
+    for args in [
+        "order --all-files",
+        "order --ignore-missing",
+        "recall --to out --all-files",
+    ] {
+        let args = format!("{args} --profile lto8 --ltfs-mount {at}");
+        desk.refused_with("one.mov\n", &args, &words);
+    }
+    // A volume without files is one.
+    set(&mount, "", "volumeUUID", UUID);
+    let ran = desk.done(&format!(
+        "order --profile lto8 --ltfs-mount {at} --all-files"
+    ));
+    assert!(ran.err.contains("0 files"), "{}", ran.err);
+}
