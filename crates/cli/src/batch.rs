@@ -96,6 +96,27 @@ impl Input {
 }
 
 impl Input {
+    /// The files that are read, standard input among them.
+    pub fn paths(&self) -> Vec<&Path> {
+        let is_volume = self.ltfs_mount.is_some() || !self.ltfs_index.is_empty();
+        let list = self.files_from.as_deref();
+        let main = if is_volume {
+            Some(Path::new("-")).filter(|_| list.is_none() && !self.all_files)
+        } else {
+            self.requests.as_deref().or(Some(Path::new("-")))
+        };
+        let others = self.ltfs_index.iter().chain(&self.ltfs_label);
+        let paths = others.map(PathBuf::as_path).chain(main).chain(list);
+        let stdin = |path| {
+            if path == Path::new("-") {
+                Path::new("/dev/stdin")
+            } else {
+                path
+            }
+        };
+        paths.map(stdin).collect()
+    }
+
     /// The indexes that were named, those of directories among them; empty if there is at most one.
     pub fn several_indexes(&self) -> Result<Vec<PathBuf>, CliError> {
         let mut indexes = Vec::new();

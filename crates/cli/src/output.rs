@@ -10,7 +10,7 @@ use std::fs::File;
 use std::fs::Permissions;
 use std::io::{IsTerminal, Write};
 #[cfg(unix)]
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_formats::list::Separator;
@@ -70,6 +70,47 @@ pub fn write(
     // The name lasts too. Not every file system syncs directories, and the file is there.
     let _ = File::open(directory).and_then(|directory| directory.sync_all());
     Ok(())
+}
+
+/// Refuses outputs, each with the option that names it, that would be written over one of the inputs. A file is the same
+/// whatever it is called, and through links. Call it before anything is written.
+pub fn refuse_over_inputs<'a>(
+    outputs: impl IntoIterator<Item = (&'a str, Option<&'a Path>)>,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), CliError> {
+    let inputs: Vec<_> = inputs
+        .into_iter()
+        .map(|path| (path, identity(path)))
+        .collect();
+    for (option, path) in outputs {
+        let Some(path) = path.filter(|path| *path != Path::new("-")) else {
+            continue;
+        };
+        let own = identity(path);
+        let over = inputs
+            .iter()
+            .find(|(_, input)| own.is_some() && *input == own);
+        if let Some((input, _)) = over {
+            let (output, input) = (path.display(), input.display());
+            return Err(CliError::input(format!(
+                "{option} {output} would write over {input}, which is read"
+            ))
+            .hint("give the output another name"));
+        }
+    }
+    Ok(())
+}
+
+/// Which regular file a path leads to, if any.
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let there = std::fs::metadata(path).ok()?;
+    there.is_file().then(|| (there.dev(), there.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path) -> Option<std::path::PathBuf> {
+    path.canonicalize().ok().filter(|path| path.is_file())
 }
 
 /// Held while a file is written that is to appear whole.
@@ -182,5 +223,40 @@ impl Write for StandardOutput {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             flushed => flushed,
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn an_output_is_refused_over_an_input_under_any_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        for name in ["in", "other"] {
+            std::fs::write(at(name), name).unwrap();
+        }
+        symlink("in", at("link")).unwrap();
+        std::fs::hard_link(at("in"), at("hard")).unwrap();
+        let refuse = |output: &Path| {
+            let inputs = [at("in"), at("absent")];
+            let inputs = inputs.iter().map(|path| path.as_path());
+            refuse_over_inputs([("--plot", None), ("--output", Some(output))], inputs)
+        };
+        for same in ["in", "link", "hard", "./in"] {
+            let error = refuse(&at(same)).unwrap_err();
+            assert!(
+                error.message().starts_with("--output "),
+                "{}",
+                error.message()
+            );
+        }
+        for free in ["other", "absent", "new"] {
+            refuse(&at(free)).unwrap();
+        }
+        let null = Path::new("/dev/null");
+        refuse_over_inputs([("--output", Some(null))], [null]).unwrap();
     }
 }

@@ -71,6 +71,12 @@ impl PlacementArgs {
         })
     }
 
+    /// The files that are read: the profile, unless its name is that of none, and the map.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        let map = self.map.as_deref();
+        map.into_iter().chain([Path::new(&self.profile)])
+    }
+
     /// Whether a map of one cartridge was given.
     pub fn has_map(&self) -> bool {
         self.map.is_some()

@@ -39,6 +39,8 @@ enum Kind {
 
 /// Runs the verb.
 pub fn run(args: &Convert) -> Result<ExitCode, CliError> {
+    let outputs = [("--output", args.output.as_deref())];
+    output::refuse_over_inputs(outputs, args.input.paths())?;
     let mut batch = load(&args.input)?;
     output::say(format_args!("tapewise: {}\n", batch.recognised));
     for notice in &batch.notices {

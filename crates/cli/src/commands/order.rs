@@ -97,6 +97,30 @@ pub struct OrderArgs {
     quiet: bool,
 }
 
+impl OrderArgs {
+    /// The files that are written, each with its option.
+    fn outputs(&self) -> [(&'static str, Option<&Path>); 3] {
+        [
+            ("--plot", self.plot.as_deref()),
+            ("--html", self.html.as_deref()),
+            ("--output", self.output.as_deref()),
+        ]
+    }
+
+    /// The files that are read; `indexes` are those of directories.
+    fn inputs<'a>(&'a self, indexes: &'a [PathBuf]) -> impl Iterator<Item = &'a Path> {
+        let others = indexes.iter().chain(&self.rao_order).map(PathBuf::as_path);
+        let profiles = self.price_under.iter().map(Path::new);
+        let placement = self.placement.paths();
+        self.input
+            .paths()
+            .into_iter()
+            .chain(placement)
+            .chain(others)
+            .chain(profiles)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Kind {
     /// Ids, one a line.
@@ -129,6 +153,8 @@ fn origin(text: &str) -> Result<Origin, String> {
 pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     refuse_contradictions(args)?;
     let indexes = args.input.several_indexes()?;
+    let outputs = args.outputs();
+    output::refuse_over_inputs(outputs, args.inputs(&indexes))?;
     if !indexes.is_empty() {
         return tapes::run(args, &indexes);
     }
@@ -373,11 +399,7 @@ fn ask_the_drive(
 
 /// Options that do not go together.
 fn refuse_contradictions(args: &OrderArgs) -> Result<(), CliError> {
-    let files = [
-        ("--plot", &args.plot),
-        ("--html", &args.html),
-        ("--output", &args.output),
-    ];
+    let files = args.outputs();
     for (at, (option, path)) in files.iter().enumerate() {
         let same = files[..at]
             .iter()

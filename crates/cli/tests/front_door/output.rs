@@ -1,6 +1,6 @@
 //! What comes out, where it goes, and that it is the same every time.
 
-use crate::program::{CLIPS, Desk, ORDER, steps};
+use crate::program::{CLIPS, Desk, ORDER, fixture, steps};
 
 #[test]
 fn the_same_input_gives_the_same_bytes() {
@@ -327,4 +327,37 @@ fn a_file_keeps_its_mode_and_a_new_one_heeds_the_umask() {
 fn two_results_do_not_go_to_one_file() {
     let desk = Desk::with_clips();
     desk.refused(&format!("{ORDER} clips.csv -o both --plot both"), &["both"]);
+}
+
+#[test]
+fn no_output_goes_over_an_input() {
+    let desk = Desk::with_clips();
+    std::fs::create_dir(desk.path().join("sub")).expect("a directory");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("clips.csv", desk.path().join("link.csv")).expect("a link");
+    let before = desk.read("clips.csv");
+    for (args, words) in [
+        (
+            "clips.csv -o clips.csv",
+            "--output clips.csv would write over",
+        ),
+        ("clips.csv -o sub/../clips.csv", "--output sub/../clips.csv"),
+        ("clips.csv --plot clips.csv", "--plot clips.csv"),
+        ("clips.csv --explain --html clips.csv", "--html clips.csv"),
+        #[cfg(unix)]
+        ("clips.csv -o link.csv", "--output link.csv"),
+    ] {
+        desk.refused(&format!("{ORDER} {args}"), &[words, "another name"]);
+    }
+    desk.refused(
+        "convert clips.csv --sort -o clips.csv",
+        &["--output clips.csv"],
+    );
+    let names = fixture("ltfs/lto8-36files.xml");
+    desk.put("names.txt", "d\n");
+    desk.refused(
+        &format!("order --profile lto8 --ltfs-index {names} --files-from names.txt -o names.txt"),
+        &["--output names.txt"],
+    );
+    assert_eq!(desk.read("clips.csv"), before);
 }

@@ -155,9 +155,10 @@ fn difference(one: &LtfsFile, other: &LtfsFile) -> Option<(String, String, Strin
     for sum in &one.hashes {
         let same_kind = |that: &&LtfsHash| (&that.name, that.base64) == (&sum.name, sum.base64);
         for that in other.hashes.iter().filter(same_kind) {
-            let is_equal = match sum.base64 {
-                true => sum.value == that.value,
-                false => sum.value.eq_ignore_ascii_case(&that.value),
+            let is_equal = if sum.base64 {
+                sum.value == that.value
+            } else {
+                sum.value.eq_ignore_ascii_case(&that.value)
             };
             if !is_equal {
                 let value = |sum: &LtfsHash| shown(sum.value.as_bytes());

@@ -58,7 +58,7 @@ pub fn run(args: &OrderArgs, indexes: &[PathBuf]) -> Result<ExitCode, CliError> 
         let unneeded = volumes.len() - tapes.len();
         output::say(words(&tapes, &rota, args.drives, unneeded));
     }
-    write(args, &tapes, &rota)?;
+    write(args, &tapes, &rota, indexes)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -247,7 +247,12 @@ impl<'a> TapeDocument<'a> {
 }
 
 /// Writes the lists: one after the other, or each into a file of a directory.
-fn write(args: &OrderArgs, tapes: &[Tape], rota: &Rota) -> Result<(), CliError> {
+fn write(
+    args: &OrderArgs,
+    tapes: &[Tape],
+    rota: &Rota,
+    indexes: &[PathBuf],
+) -> Result<(), CliError> {
     let output = args.output.as_deref();
     if args.json || args.to == Kind::Json {
         let cartridges = rota.turns.iter();
@@ -265,7 +270,7 @@ fn write(args: &OrderArgs, tapes: &[Tape], rota: &Rota) -> Result<(), CliError> 
         });
     }
     if let Some(directory) = output.filter(|path| is_directory(path)) {
-        return write_each(args, tapes, directory);
+        return write_each(args, tapes, directory, indexes);
     }
     if matches!(args.to, Kind::Csv | Kind::Script | Kind::Powershell) {
         return Err(
@@ -285,7 +290,12 @@ fn write(args: &OrderArgs, tapes: &[Tape], rota: &Rota) -> Result<(), CliError> 
 }
 
 /// Writes the order of each tape into a file of its own, by the name of the tape.
-fn write_each(args: &OrderArgs, tapes: &[Tape], directory: &Path) -> Result<(), CliError> {
+fn write_each(
+    args: &OrderArgs,
+    tapes: &[Tape],
+    directory: &Path,
+    indexes: &[PathBuf],
+) -> Result<(), CliError> {
     std::fs::create_dir_all(directory)
         .map_err(|error| CliError::failed(error).of(directory.display()))?;
     let ending = match args.to {
@@ -294,12 +304,17 @@ fn write_each(args: &OrderArgs, tapes: &[Tape], directory: &Path) -> Result<(), 
         Kind::Powershell => "ps1",
         _ => "txt",
     };
-    for tape in tapes {
+    let path = |tape: &Tape| {
+        let title = tape.title.replace(['/', '\0'], "_");
+        directory.join(format!("{title}.{ending}"))
+    };
+    let paths: Vec<PathBuf> = tapes.iter().map(path).collect();
+    let outputs = paths.iter().map(|path| ("--output", Some(path.as_path())));
+    output::refuse_over_inputs(outputs, args.inputs(indexes))?;
+    for (tape, path) in tapes.iter().zip(&paths) {
         let mut text = Vec::new();
         write_order(args, &tape.placed, &tape.found, &mut text)?;
-        let title = tape.title.replace(['/', '\0'], "_");
-        let path = directory.join(format!("{title}.{ending}"));
-        output::write(Some(&path), |out| {
+        output::write(Some(path), |out| {
             out.write_all(&text).map_err(CliError::failed)
         })?;
     }
