@@ -7,6 +7,7 @@ use quick_xml::errors::{Error as QuickError, IllFormedError};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use crate::bounded::{Bounded, is_too_long};
+use crate::byte_order::is_utf_16;
 use crate::number::{excerpt, parse_u64};
 use crate::xml_error::XmlError;
 
@@ -95,7 +96,11 @@ pub(crate) struct XmlCursor<R: BufRead> {
 
 impl<R: BufRead> XmlCursor<R> {
     /// Opens the document and its root element.
-    pub(crate) fn open(input: R, expected: Tag) -> Result<Self, XmlError> {
+    pub(crate) fn open(mut input: R, expected: Tag) -> Result<Self, XmlError> {
+        let start = input.fill_buf();
+        if is_utf_16(start.map_err(|source| XmlError::Io { line: 1, source })?) {
+            return Err(XmlError::Utf16);
+        }
         let mut reader = Reader::from_reader(Bounded::new(input, MAX_ITEM_BYTES));
         reader.config_mut().expand_empty_elements = true;
         let mut cursor = Self {

@@ -51,6 +51,9 @@ pub enum XmlError {
         /// What is wrong.
         what: String,
     },
+    /// UTF-16, as some Windows programs save it.
+    #[error("the file is UTF-16 text; save it as UTF-8")]
+    Utf16,
     /// Not UTF-8.
     #[error("line {line} (byte {offset}): not UTF-8: {what}")]
     NotUtf8 {

@@ -529,3 +529,20 @@ proptest! {
         let _ = read_ltfs_index(text.as_bytes());
     }
 }
+
+#[test]
+fn utf_16_is_called_that() {
+    let xml = String::from_utf8(LTO8.clone()).unwrap();
+    let units = std::iter::once(0xfeff).chain(xml.encode_utf16());
+    let (little, big): (Vec<_>, Vec<_>) = units
+        .map(|unit| (unit.to_le_bytes(), unit.to_be_bytes()))
+        .unzip();
+    for bytes in [little, big] {
+        assert_eq!(
+            read_ltfs_index(bytes.as_flattened())
+                .unwrap_err()
+                .to_string(),
+            "the file is UTF-16 text; save it as UTF-8"
+        );
+    }
+}

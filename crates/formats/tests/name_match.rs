@@ -267,3 +267,36 @@ fn no_pattern_takes_for_ever() {
         assert!(!finds(&long.repeat(100_000), "a"), "{long}");
     }
 }
+
+#[test]
+fn a_guess_says_how_many_paths_the_first_name_means() {
+    let said = |name: &str| auto(&[name]).guesses[0].to_string();
+    assert_eq!(
+        said("day1/*.mov"),
+        "found 1 name as a pattern: day1/*.mov is day1/A001.mov and 1 more"
+    );
+    assert_eq!(said("B*"), "found 1 name as a pattern: B* is day2/B001.mov");
+}
+
+#[test]
+fn a_whole_path_that_only_looks_like_others_is_not_found() {
+    let paths = Paths::new(
+        ["Caf\u{e9}.mov", "CAF\u{c9}.mov"]
+            .map(str::to_owned)
+            .to_vec(),
+    );
+    let name = Name {
+        line: 1,
+        bytes: "caf\u{e9}.mov".into(),
+    };
+    let by = |by| {
+        let matching = Matching {
+            by,
+            ..Matching::default()
+        };
+        let found = match_list(&paths, &[(&name, "caf\u{e9}.mov")], &matching);
+        (found.not_found.len(), found.questions.len())
+    };
+    assert_eq!(by(MatchBy::Path), (1, 0));
+    assert_eq!(by(MatchBy::Auto), (0, 1));
+}

@@ -333,9 +333,15 @@ fn remarks(args: &OrderArgs, placed: &Placed, found: &Found) -> Vec<String> {
         } else {
             String::new()
         };
+        // Most orders come without a bound; that of our search holds for all of them.
+        let is_other = args.search.prove && found.origin != Origin::BEST;
+        let bound = found.bound.or_else(|| {
+            let best = || placed.order(Algorithm::Best, &args.search.effort());
+            is_other.then(|| args.search.watched(best).ok()?.bound)?
+        });
         remarks.push(format!(
             "{cut_short}{}",
-            verdict(found, found.bound, &args.search)
+            verdict(found, bound, &args.search)
         ));
     }
     if found.origin == Origin::BEST && found.is_sorted() && !found.optimal {

@@ -202,6 +202,10 @@ fn what_is_proven_is_said() {
     );
     let usual = desk.done(&format!("{ORDER} clips.csv"));
     assert!(!usual.err.contains("proven"), "{}", usual.err);
+    // An order that has no bound of its own is measured by that of our search.
+    let sorted = desk.done(&format!("{ORDER} clips.csv --prove --algorithm fifo"));
+    assert!(sorted.err.contains("no order is under"), "{}", sorted.err);
+    assert!(!sorted.err.contains("no bound is known"), "{}", sorted.err);
     let plan = desk.plan(&format!("{ORDER} clips.csv"));
     assert_eq!(plan["totals"]["optimal"], true);
     assert_eq!(plan["totals"]["bound_us"], plan["totals"]["total_us"]);

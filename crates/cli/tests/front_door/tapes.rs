@@ -121,6 +121,16 @@ fn each_tape_gets_a_list_of_its_own_and_one_can_be_picked() {
         &format!("{ORDER} --ltfs-index tapes --explain"),
         &["--explain is for one tape"],
     );
+    for (given, option) in [
+        ("--objective mean", "--objective"),
+        ("--max-distance 3", "--max-distance"),
+        ("--spare-tape", "--spare-tape"),
+    ] {
+        desk.refused(
+            &format!("{ORDER} --ltfs-index tapes {given}"),
+            &[&format!("tapewise: {option} is for one tape")],
+        );
+    }
     desk.refused(
         &format!("{ORDER} --ltfs-index tapes --to script"),
         &["-o DIR/"],

@@ -47,8 +47,10 @@ pub enum Guess {
         how: How,
         /// How many names.
         names: usize,
-        /// The first one, and the path it means.
+        /// The first one, and the first path that it means.
         first: (String, String),
+        /// How many more paths the first one means.
+        more: usize,
     },
 }
 
@@ -63,7 +65,12 @@ impl fmt::Display for Guess {
                 let prefix = shown(prefix.as_bytes());
                 write!(f, "took {prefix} off {} (--strip-prefix)", counted(*names))
             }
-            Guess::How { how, names, first } => {
+            Guess::How {
+                how,
+                names,
+                first,
+                more,
+            } => {
                 let way = match how {
                     How::Exact => "with the same path",
                     How::Encoding => "with accents encoded in another way",
@@ -72,9 +79,13 @@ impl fmt::Display for Guess {
                     How::Stem => "by the name without its ending",
                     How::Pattern => "as a pattern",
                 };
+                let more = match more {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
                 write!(
                     f,
-                    "found {} {way}: {} is {}",
+                    "found {} {way}: {} is {}{more}",
                     counted(*names),
                     shown(first.0.as_bytes()),
                     shown(first.1.as_bytes())
@@ -99,7 +110,7 @@ pub fn match_list(paths: &Paths, names: &[(&Name, &str)], matching: &Matching) -
     }
     let mut taken = std::collections::HashSet::new();
     let mut matched = Matched::default();
-    let mut ways: Vec<(How, usize, (String, String))> = Vec::new();
+    let mut ways: Vec<(How, usize, (String, String), usize)> = Vec::new();
     for ((name, _), text) in names.iter().zip(&texts) {
         let (how, found) = match reader.find(text) {
             Found::Nothing => {
@@ -116,7 +127,10 @@ pub fn match_list(paths: &Paths, names: &[(&Name, &str)], matching: &Matching) -
         if how > How::Exact && matching.by == MatchBy::Auto {
             match ways.iter_mut().find(|way| way.0 == how) {
                 Some(way) => way.1 += 1,
-                None => ways.push((how, 1, (text.clone(), paths.path(found[0]).to_owned()))),
+                None => {
+                    let first = (text.clone(), paths.path(found[0]).to_owned());
+                    ways.push((how, 1, first, found.len() - 1));
+                }
             }
         }
         let before = matched.files.len();
@@ -132,7 +146,12 @@ pub fn match_list(paths: &Paths, names: &[(&Name, &str)], matching: &Matching) -
         matched.guesses.extend(guesses);
     }
     let ways = ways.into_iter();
-    let ways = ways.map(|(how, names, first)| Guess::How { how, names, first });
+    let ways = ways.map(|(how, names, first, more)| Guess::How {
+        how,
+        names,
+        first,
+        more,
+    });
     matched.guesses.extend(ways);
     matched
 }
@@ -204,7 +223,12 @@ impl Reader<'_> {
                 let rest = self.stripped(name).unwrap_or(name).to_owned();
                 match self.paths.at_path(&rest) {
                     Found::Files(How::Exact, files) => Found::Files(How::Exact, files),
-                    found @ Found::Several(_) => found,
+                    // Several that are spelled so are one path twice; others only look like it.
+                    Found::Several(files)
+                        if files.iter().all(|&at| self.paths.path(at) == rest) =>
+                    {
+                        Found::Several(files)
+                    }
                     _ => Found::Nothing,
                 }
             }

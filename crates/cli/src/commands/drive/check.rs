@@ -175,6 +175,9 @@ impl From<CheckError> for CliError {
     }
 }
 
+/// How a profile is found that was asked for.
+const GIVEN: &str = "given";
+
 /// The profile that was asked for, else one of the drive's product and the cartridge's density (a
 /// drive reads cartridges of several), else of either; none where none fits.
 pub fn choose(
@@ -184,7 +187,7 @@ pub fn choose(
 ) -> Result<Option<Chosen>, CliError> {
     let chosen = |profile, found_by| Some(Chosen { profile, found_by });
     if let Some(name) = given {
-        return Ok(chosen(profiles::load_drive(name)?, "given"));
+        return Ok(chosen(profiles::load_drive(name)?, GIVEN));
     }
     let product = drive.identity().product.clone();
     let kinds: Vec<DriveKind> = DriveKind::names()
@@ -227,12 +230,14 @@ fn summary(report: &DriveReport) -> String {
             "nothing: no profile for this drive, or it does not tell where its head is",
         ),
         Some(judged) => {
+            let how = match judged.found_by.as_str() {
+                GIVEN => "as given".to_owned(),
+                by => format!("found by {by}"),
+            };
+            let (profile, model) = (&judged.profile, &judged.model);
             lines.line(
                 "predicted by",
-                format_args!(
-                    "profile {} ({}, found by {})",
-                    judged.profile, judged.model, judged.found_by
-                ),
+                format_args!("profile {profile} ({model}, {how})"),
             );
             for errors in &judged.errors {
                 lines.line(

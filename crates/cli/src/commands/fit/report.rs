@@ -1,5 +1,6 @@
 //! What a fit found, for a person.
 
+use crate::units;
 use std::fmt::Write;
 use std::path::Path;
 use tapewise_fit::{
@@ -162,9 +163,10 @@ fn landing(found: &LandingCoefficients, landed: &Landed, outliers: usize) -> Str
     let [forward, reverse] = landed.points;
     table.note(format!(
         "{}: {forward} on forward wraps, {reverse} on reverse wraps; reading {:.4e} s/LPOS\n\
-         {outliers} outliers were given no weight. Constants without a record come from the others.",
+         {} got no weight. Constants without a record come from the others.",
         landed.structure.name(),
         found.read_per_lpos_s,
+        units::count(outliers, "outlier"),
     ));
     crate::output::table(&table)
 }
@@ -235,9 +237,10 @@ fn curves(found: &CurvesCoefficients, outliers: usize) -> String {
         notes.push(format!("the drive reads on for at most {lpos} LPOS"));
     }
     table.note(format!(
-        "Drawn: {}.\nReading {:.4e} s/LPOS. {outliers} outliers were given no weight.",
+        "Drawn: {}.\nReading {:.4e} s/LPOS. {} got no weight.",
         notes.join(";\n"),
-        found.read_per_lpos_s
+        found.read_per_lpos_s,
+        units::count(outliers, "outlier"),
     ));
     crate::output::table(&table)
 }
@@ -335,21 +338,27 @@ fn verdict(found: &Outcome) -> String {
         let error = other.overall.bulk_s;
         format!(" ({}: {error:.2} s)", other.candidate.name())
     });
+    let without = match comparison.outliers {
+        0 => ".\n".to_owned(),
+        many => format!(
+            ",\nwithout {} that no model explains. ",
+            units::count(many, "outlier")
+        ),
+    };
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "For the profile: {}, {:.2} s on held-out records{beside},\n\
-         without {} outliers that no model explains. The profile gets the simplest model within 2 % of the best.",
+        "For the profile: {}, {:.2} s on held-out records{beside}{without}\
+         The profile gets the simplest model within 2 % of the best.",
         choice.candidate.name(),
         choice.overall.bulk_s,
-        comparison.outliers,
     );
     text.push_str(&doubts(comparison));
     if comparison.folding == Folding::Blocks {
         let _ = writeln!(
             text,
             "{}: too few to hold whole ones out, so how they differ is not in these errors.",
-            crate::units::count(comparison.cartridges, "cartridge")
+            units::count(comparison.cartridges, "cartridge")
         );
     }
     if found.places == Places::Found {

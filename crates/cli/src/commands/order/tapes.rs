@@ -12,7 +12,7 @@ use tapewise::batch::LtfsVolume;
 use tapewise::tapes::{Rota, TapeTime, Turn, rota};
 use tapewise::{EndLocation, Found, Location, Origin, PlaceError, Placed, Placement};
 use tapewise_model::Micros;
-use tapewise_order::Action;
+use tapewise_order::{Action, Objective};
 use tapewise_plot::Table;
 
 /// A tape, in our order.
@@ -63,13 +63,16 @@ pub fn run(args: &OrderArgs, indexes: &[PathBuf]) -> Result<ExitCode, CliError> 
 }
 
 fn refuse_options_for_one_tape(args: &OrderArgs) -> Result<(), CliError> {
+    let goal = args.goal.goal();
     let given = [
         ("--explain", args.explain),
         ("--plot", args.plot.is_some()),
         ("--judge", args.judge.is_some()),
         ("--rao-order", !args.rao_order.is_empty()),
         ("--to rao", args.to == Kind::Rao),
-        ("--objective", !args.goal.goal().is_least_total()),
+        ("--objective", goal.objective != Objective::Total),
+        ("--max-distance", goal.max_distance.is_some()),
+        ("--spare-tape", goal.spare_tape),
         ("--head", args.placement.head != Location::BeginningOfTape),
         ("--map", args.placement.has_map()),
     ];

@@ -235,8 +235,10 @@ impl End<'_> {
                 RequestState::Failed | RequestState::Cancelled => {
                     let why = request.reason.as_deref();
                     let why = why.unwrap_or("somebody else cancelled the recall");
-                    say(format_args!("tapewise: {}: {why}\n", shown(&file.path)));
-                    answer.push("failed", json!({ "path": shown(&file.path), "why": why }));
+                    let path = shown(&file.path);
+                    let why = without_path(why, &path);
+                    say(format_args!("tapewise: {path}: {why}\n"));
+                    answer.push("failed", json!({ "path": path, "why": why }));
                 }
                 RequestState::Queued | RequestState::Started => waiting += 1,
             }
@@ -356,4 +358,25 @@ fn of_causes(archive: &Archive, missing: &[Request]) -> Result<Exit, CliError> {
         }
     }
     Ok(exit)
+}
+
+/// A reason without the path that some begin with, for where the path stands beside it.
+fn without_path<'w>(why: &'w str, path: &str) -> &'w str {
+    let rest = why.strip_prefix(path);
+    rest.and_then(|rest| rest.strip_prefix(": ")).unwrap_or(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_stands_once_beside_a_reason() {
+        let why = "s/a: cannot make its directory: Not a directory";
+        assert_eq!(
+            without_path(why, "s/a"),
+            "cannot make its directory: Not a directory"
+        );
+        assert_eq!(without_path(why, "s"), why);
+    }
 }
