@@ -15,6 +15,7 @@ use tapewise::batch::{Chosen, Listed, LtfsVolume, Source, check_label};
 use tapewise::tapes::{Share, TapesError, share};
 use tapewise_formats::list::Name;
 use tapewise_formats::ltfs_extent::LtfsLayout;
+use tapewise_formats::name_match::MatchBy;
 use tapewise_formats::{Content, FORMATS, Format, ltfs_label};
 
 /// Where the requests come from.
@@ -232,6 +233,11 @@ fn refuse_index_options(input: &Input, name: &str) -> Result<(), CliError> {
         ("--null (-0)", input.null),
         ("--ignore-missing", input.ignore_missing),
         ("--ltfs-label", input.ltfs_label.is_some()),
+        ("--match", input.matching.matching().by != MatchBy::Auto),
+        (
+            "--strip-prefix",
+            input.matching.matching().strip_prefix.is_some(),
+        ),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(CliError::input(format!(

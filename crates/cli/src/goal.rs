@@ -72,6 +72,11 @@ impl GoalArgs {
         }
     }
 
+    /// Whether a time was given and no deadline counts from it.
+    pub fn has_idle_now(&self) -> bool {
+        self.now.is_some() && self.objective != Objective::Deadline
+    }
+
     /// Whether the clock decides: another run gives other deadlines.
     pub fn reads_clock(&self, batch: &Batch) -> bool {
         self.objective == Objective::Deadline && self.now.is_none() && batch.has_points_in_time()

@@ -158,6 +158,12 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     if !indexes.is_empty() {
         return tapes::run(args, &indexes);
     }
+    if args.drives > 1 {
+        return Err(
+            CliError::input("--drives is for several tapes, and the requests are on one")
+                .hint("give several indexes, or a directory of them, with --ltfs-index"),
+        );
+    }
     let batch = Arc::new(batch::load(&args.input)?);
     let say = |text: &str| {
         if !args.quiet {
@@ -423,6 +429,10 @@ fn refuse_contradictions(args: &OrderArgs) -> Result<(), CliError> {
             "--objective, --max-distance and --spare-tape look for an order themselves",
         )
         .hint("leave out --algorithm"));
+    }
+    // --explain --all shows what every objective would give.
+    if args.goal.has_idle_now() && !args.all {
+        return Err(CliError::input("--now is for --objective deadline"));
     }
     if args.goal.objective != Objective::Total && args.placement.extents == Extents::Apart {
         return Err(CliError::input(format!(

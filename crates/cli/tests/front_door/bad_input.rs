@@ -422,6 +422,22 @@ fn nothing_that_was_asked_for_is_ignored() {
         &format!("{ORDER} half.csv"),
         &["1 request without a cartridge", "T1", "--volume"],
     );
+    for option in ["--match name", "--strip-prefix /mnt", "--all-files", "-0"] {
+        let words = [
+            option.split(' ').next().unwrap_or(option),
+            "needs an LTFS volume",
+        ];
+        desk.refused(&format!("{ORDER} clips.csv {option}"), &words);
+        desk.refused(&format!("convert clips.csv {option}"), &words);
+    }
+    desk.refused(
+        &format!("{ORDER} clips.csv --drives 3"),
+        &["--drives is for several tapes"],
+    );
+    desk.refused(
+        &format!("{ORDER} clips.csv --now 2026-11-21T12:00:00Z"),
+        &["--now is for --objective deadline"],
+    );
     desk.refused(
         &format!("{ORDER} --format plan clips.csv"),
         &["read as plan, as --format says"],
