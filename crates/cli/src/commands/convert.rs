@@ -25,6 +25,9 @@ pub struct Convert {
     /// Write the result to this file. It appears complete or not at all.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Print only errors on standard error.
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -42,9 +45,10 @@ pub fn run(args: &Convert) -> Result<ExitCode, CliError> {
     let outputs = [("--output", args.output.as_deref())];
     output::refuse_over_inputs(outputs, args.input.paths())?;
     let mut batch = load(&args.input)?;
-    output::say(format_args!("tapewise: {}\n", batch.recognised));
-    for notice in &batch.notices {
-        output::say(format_args!("tapewise: {notice}\n"));
+    if !args.quiet {
+        for notice in std::iter::once(&batch.recognised).chain(&batch.notices) {
+            output::say(format_args!("tapewise: {notice}\n"));
+        }
     }
     if args.sort {
         batch

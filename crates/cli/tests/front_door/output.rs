@@ -361,3 +361,11 @@ fn no_output_goes_over_an_input() {
     );
     assert_eq!(desk.read("clips.csv"), before);
 }
+
+#[test]
+fn convert_is_quiet_if_asked() {
+    let desk = Desk::with_clips();
+    assert!(!desk.done("convert clips.csv").err.is_empty());
+    let quiet = desk.done("convert clips.csv -q");
+    assert_eq!((quiet.err.as_str(), quiet.lines().len() > 1), ("", true));
+}
