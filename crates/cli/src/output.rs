@@ -72,9 +72,10 @@ pub fn write(
     Ok(())
 }
 
-/// Refuses outputs, each with the option that names it, that would be written over one of the inputs. A file is the same
-/// whatever it is called, and through links. Call it before anything is written.
-pub fn refuse_over_inputs<'a>(
+/// Refuses outputs, each with the option that names it, that would be written over one of the inputs or over each other. A
+/// file is the same whatever it is called, and through links; one that is not there yet by its name. Call it before
+/// anything is written.
+pub fn refuse_clashes<'a>(
     outputs: impl IntoIterator<Item = (&'a str, Option<&'a Path>)>,
     inputs: impl IntoIterator<Item = &'a Path>,
 ) -> Result<(), CliError> {
@@ -82,6 +83,7 @@ pub fn refuse_over_inputs<'a>(
         .into_iter()
         .map(|path| (path, identity(path)))
         .collect();
+    let mut before: Vec<(&str, &Path, Option<_>)> = Vec::new();
     for (option, path) in outputs {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
             continue;
@@ -97,6 +99,16 @@ pub fn refuse_over_inputs<'a>(
             ))
             .hint("give the output another name"));
         }
+        let same = before
+            .iter()
+            .find(|(_, other, its)| *other == path || (own.is_some() && *its == own));
+        if let Some((other, ..)) = same {
+            let both = path.display();
+            return Err(CliError::input(format!(
+                "{other} and {option} both name {both}"
+            )));
+        }
+        before.push((option, path, own));
     }
     Ok(())
 }
@@ -243,7 +255,7 @@ mod tests {
         let refuse = |output: &Path| {
             let inputs = [at("in"), at("absent")];
             let inputs = inputs.iter().map(|path| path.as_path());
-            refuse_over_inputs([("--plot", None), ("--output", Some(output))], inputs)
+            refuse_clashes([("--plot", None), ("--output", Some(output))], inputs)
         };
         for same in ["in", "link", "hard", "./in"] {
             let error = refuse(&at(same)).unwrap_err();
@@ -256,7 +268,17 @@ mod tests {
         for free in ["other", "absent", "new"] {
             refuse(&at(free)).unwrap();
         }
+        let both = |one: &Path, other: &Path| {
+            let outputs = [("--plot", Some(one)), ("--html", Some(other))];
+            refuse_clashes(outputs, [])
+        };
+        for (one, other) in [("new", "new"), ("in", "hard")] {
+            let error = both(&at(one), &at(other)).unwrap_err();
+            let words = "--plot and --html both name";
+            assert!(error.message().starts_with(words), "{}", error.message());
+        }
+        both(&at("new"), &at("newer")).unwrap();
         let null = Path::new("/dev/null");
-        refuse_over_inputs([("--output", Some(null))], [null]).unwrap();
+        refuse_clashes([("--output", Some(null))], [null]).unwrap();
     }
 }

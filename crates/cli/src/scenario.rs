@@ -1,7 +1,7 @@
 //! Scenario files: read, changed from the command line, and joined with the profiles they name.
 
 use crate::error::CliError;
-use crate::output::say;
+use crate::output::{self, say};
 use crate::profiles;
 use crate::quantity;
 use crate::threads;
@@ -56,6 +56,22 @@ pub struct ScenarioArgs {
     /// Number of threads [default: all of the machine]. The results do not depend on it.
     #[arg(long, value_name = "N", value_parser = quantity::count::<usize>)]
     pub threads: Option<usize>,
+}
+
+impl ScenarioArgs {
+    /// Refuses outputs, each with its option, that would be written over what is read or over each other.
+    pub fn refuse_clashes<'a>(
+        &'a self,
+        outputs: impl IntoIterator<Item = (&'static str, &'a Option<PathBuf>)>,
+    ) -> Result<(), CliError> {
+        let own = [("--write-scenario", &self.write_scenario)];
+        let outputs = own.into_iter().chain(outputs);
+        let inputs = self.file.iter().chain(&self.from_log);
+        output::refuse_clashes(
+            outputs.map(|(option, path)| (option, path.as_deref())),
+            inputs.chain(&self.policy_file).map(PathBuf::as_path),
+        )
+    }
 }
 
 /// A trace of a million requests takes 80 MB; more than this is a mistake, or never ends.

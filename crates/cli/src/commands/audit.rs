@@ -119,6 +119,13 @@ pub fn run(args: &Audit) -> Result<ExitCode, CliError> {
     if args.search.may_be_long() {
         interrupt::stop_search_on_interrupt()?;
     }
+    let maps = args.map.iter().map(|(_, path)| path);
+    let inputs = args.logs.iter().chain(&args.requests).chain(maps);
+    let outputs = [("--plot", &args.plot), ("--html", &args.html)];
+    output::refuse_clashes(
+        outputs.map(|(option, path)| (option, path.as_deref())),
+        inputs.map(PathBuf::as_path),
+    )?;
     let found = audit(args)?;
     let policies = policies::price(args)?;
     for notice in &found.notices {

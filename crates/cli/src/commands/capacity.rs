@@ -77,6 +77,11 @@ pub struct Capacity {
 
 /// Runs the verb.
 pub fn run(args: &Capacity) -> Result<ExitCode, CliError> {
+    args.scenario.refuse_clashes([
+        ("--csv", &args.csv),
+        ("--html", &args.html),
+        ("--output", &args.output),
+    ])?;
     let scenario = scenario(args)?;
     let profiles = Profiles::of(&scenario)?;
     let choices = Choices {

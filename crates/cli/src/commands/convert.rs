@@ -43,7 +43,7 @@ enum Kind {
 /// Runs the verb.
 pub fn run(args: &Convert) -> Result<ExitCode, CliError> {
     let outputs = [("--output", args.output.as_deref())];
-    output::refuse_over_inputs(outputs, args.input.paths())?;
+    output::refuse_clashes(outputs, args.input.paths())?;
     let mut batch = load(&args.input)?;
     if !args.quiet {
         for notice in std::iter::once(&batch.recognised).chain(&batch.notices) {

@@ -80,6 +80,8 @@ pub struct Fit {
 /// Runs the verb.
 pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
     crate::threads::prepare();
+    let inputs = args.logs.iter().chain(&args.map).map(PathBuf::as_path);
+    output::refuse_clashes([("--output", args.output.as_deref())], inputs)?;
     let read = || records::read(&args.logs, args.log_format);
     let (records, notices) = progress::during("read the logs", None, read)?;
     for notice in &notices {

@@ -154,7 +154,7 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     refuse_contradictions(args)?;
     let indexes = args.input.several_indexes()?;
     let outputs = args.outputs();
-    output::refuse_over_inputs(outputs, args.inputs(&indexes))?;
+    output::refuse_clashes(outputs, args.inputs(&indexes))?;
     if !indexes.is_empty() {
         return tapes::run(args, &indexes);
     }
@@ -411,18 +411,6 @@ fn ask_the_drive(
 
 /// Options that do not go together.
 fn refuse_contradictions(args: &OrderArgs) -> Result<(), CliError> {
-    let files = args.outputs();
-    for (at, (option, path)) in files.iter().enumerate() {
-        let same = files[..at]
-            .iter()
-            .find(|(_, other)| path.is_some() && other == path);
-        if let (Some((other, _)), Some(path)) = (same, path) {
-            let both = path.display();
-            return Err(CliError::input(format!(
-                "{other} and {option} both name {both}"
-            )));
-        }
-    }
     refuse_directories_without_script(args)?;
     if !args.goal.goal().is_least_total() && args.algorithm != Origin::BEST {
         return Err(CliError::input(

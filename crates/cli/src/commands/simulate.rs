@@ -73,6 +73,14 @@ fn shard(text: &str) -> Result<Shard, String> {
 
 /// Runs the verb.
 pub fn run(args: &Simulate) -> Result<ExitCode, CliError> {
+    args.scenario.refuse_clashes([
+        ("--trace", &args.trace),
+        ("--events", &args.events),
+        ("--html", &args.html),
+        ("--output", &args.output),
+    ])?;
+    let merged = args.merge.iter().map(PathBuf::as_path);
+    output::refuse_clashes([("--output", args.output.as_deref())], merged)?;
     let cases = args.scenario.cases()?;
     if let Some(shard) = args.shard {
         let text = args.scenario.on_threads(|| part(&cases, shard))?;

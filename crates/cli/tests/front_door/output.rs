@@ -369,3 +369,49 @@ fn convert_is_quiet_if_asked() {
     let quiet = desk.done("convert clips.csv -q");
     assert_eq!((quiet.err.as_str(), quiet.lines().len() > 1), ("", true));
 }
+
+#[test]
+fn what_is_read_is_not_written_over_by_any_verb() {
+    let desk = Desk::new();
+    for name in ["log.jsonl", "a.csv", "s.toml"] {
+        desk.put(name, "contents");
+    }
+    std::os::unix::fs::symlink("s.toml", desk.path().join("link")).expect("a link");
+    for (args, words) in [
+        (
+            "fit log.jsonl --base lto8 -o ./log.jsonl",
+            "--output ./log.jsonl would write over log.jsonl",
+        ),
+        (
+            "audit a.csv --plot a.csv",
+            "--plot a.csv would write over a.csv",
+        ),
+        (
+            "simulate s.toml --trace link",
+            "--trace link would write over s.toml",
+        ),
+        (
+            "simulate s.toml --trace new --events new",
+            "--trace and --events both name new",
+        ),
+        (
+            "simulate s.toml --merge a.csv -o a.csv",
+            "--output a.csv would write over a.csv",
+        ),
+        (
+            "capacity s.toml --target mean<1s --csv s.toml -o x",
+            "--csv s.toml would write over s.toml",
+        ),
+    ] {
+        let ran = desk.run(args);
+        assert_eq!(ran.code, 2, "{args}: {}", ran.err);
+        assert!(
+            ran.err.contains(words),
+            "{args}: {words:?} not in {}",
+            ran.err
+        );
+    }
+    for name in ["log.jsonl", "a.csv", "s.toml"] {
+        assert_eq!(desk.read(name), "contents");
+    }
+}

@@ -313,7 +313,7 @@ fn write_each(
     };
     let paths: Vec<PathBuf> = tapes.iter().map(path).collect();
     let outputs = paths.iter().map(|path| ("--output", Some(path.as_path())));
-    output::refuse_over_inputs(outputs, args.inputs(indexes))?;
+    output::refuse_clashes(outputs, args.inputs(indexes))?;
     for (tape, path) in tapes.iter().zip(&paths) {
         let mut text = Vec::new();
         write_order(args, &tape.placed, &tape.found, &mut text)?;
