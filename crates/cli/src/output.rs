@@ -238,6 +238,28 @@ impl Write for StandardOutput {
     }
 }
 
+/// Refuses a list that has one file twice, by one name or by two. Each counts once, in these words.
+pub fn refuse_twice(paths: &[impl AsRef<Path>], once: &str) -> Result<(), CliError> {
+    let mut seen: Vec<(&Path, Option<_>)> = Vec::new();
+    for path in paths.iter().map(AsRef::as_ref) {
+        let id = identity(path);
+        let is_it = |(other, its): &&(&Path, Option<_>)| {
+            *other == path || (id.is_some() && *its == id)
+        };
+        if let Some((other, _)) = seen.iter().find(is_it) {
+            let also = if *other == path {
+                String::new()
+            } else {
+                format!(", also as {}", other.display())
+            };
+            let twice = format!("given twice{also}; {once}");
+            return Err(CliError::input(twice).of(path.display()));
+        }
+        seen.push((path, id));
+    }
+    Ok(())
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;

@@ -15,6 +15,7 @@ use tapewise_model::profile::{ProfileError, find};
 use tapewise_sim::library::Site;
 use tapewise_sim::mounts::MountSettings;
 use tapewise_sim::scenario::{Overload, Precision, Setting, SettingError};
+use tapewise_sim::statistics::StatisticsError;
 use tapewise_sim::{Scenario, ScenarioError, SimulationError, StudyError};
 
 /// Which scenario, and how much of it.
@@ -99,9 +100,12 @@ impl ScenarioArgs {
     /// Bad input, with key and reason.
     pub fn cases(&self) -> Result<Vec<Scenario>, CliError> {
         let name = self.name();
-        let text = match &self.file {
-            Some(file) => read(file)?,
-            None => twin::scenario(&self.from_log, self.write_scenario.as_deref())?,
+        let (text, made) = match &self.file {
+            Some(file) => (read(file)?, None),
+            None => {
+                let made = twin::made(&self.from_log, self.write_scenario.as_deref())?;
+                (made.text.clone(), Some(made))
+            }
         };
         // First as it stands: what is wrong in it has a line there.
         let mut cases = Scenario::cases(&text).map_err(|error| refused(error).of(&name))?;
@@ -118,6 +122,9 @@ impl ScenarioArgs {
         cases.retain(|scenario| self.case.is_empty() || self.case.contains(&scenario.name));
         if let Some(file) = &self.policy_file {
             lay_policy(file, &mut cases)?;
+        }
+        if let (Some(made), [scenario]) = (&made, &cases[..]) {
+            twin::check(made, scenario)?;
         }
         for scenario in &mut cases {
             scenario.seed = self.seed.unwrap_or(scenario.seed);
@@ -193,6 +200,9 @@ pub fn not_made(error: StudyError) -> CliError {
         StudyError::NoSuchShard { .. }
         | StudyError::Undivided { .. }
         | StudyError::Apart { .. } => CliError::input(error),
+        StudyError::Statistics(
+            StatisticsError::TooFew { .. } | StatisticsError::TimeOutOfRange { .. },
+        ) => CliError::input(error).hint("`tapewise help scenario` lists every key with its unit"),
         StudyError::Stalled(_) | StudyError::Statistics(_) => CliError::failed(error),
     }
 }

@@ -1,16 +1,16 @@
 //! A scenario made from a site's logs (`--from-log`, `audit --policy`), checked against the responses that they show.
 
 use crate::error::CliError;
-use crate::output::{self, say};
+use crate::output::{self, refuse_twice, say};
+use crate::scenario::ready;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 use tapewise_formats::asked_csv::{is_asked, read_asked};
 use tapewise_formats::cta_log::{CtaLogError, read_cta_log};
 use tapewise_formats::event_log::read_events;
-use tapewise_model::{profile, units};
+use tapewise_model::units;
 use tapewise_sim::Scenario;
-use tapewise_sim::library::Site;
 use tapewise_sim::twin::{CheckedUser, Log, Twin};
 
 /// Runs of the twin that its logs are compared with.
@@ -19,40 +19,56 @@ pub const CHECKED: u64 = 5;
 /// Users that are shown.
 const USERS: usize = 20;
 
-/// The text of the scenario that these logs make. What they do not tell, and how far the twin is off what they show,
-/// goes to standard error.
-pub fn scenario(paths: &[PathBuf], write_to: Option<&Path>) -> Result<String, CliError> {
+/// The twin that these logs make. What they do not tell goes to standard error.
+pub fn made(paths: &[PathBuf], write_to: Option<&Path>) -> Result<Twin, CliError> {
     let twin = of(paths.iter()).map_err(|error| error.of("--from-log"))?;
     say("tapewise: the logs do not tell, so this was taken (change it with --set):\n");
     for assumed in &twin.assumed {
         say(format_args!("  {assumed}\n"));
     }
-    check(&twin)?;
     if let Some(path) = write_to {
         output::write(Some(path), |out| {
             out.write_all(twin.text.as_bytes())
                 .map_err(CliError::failed)
         })?;
     }
-    Ok(twin.text)
+    Ok(twin)
 }
 
 /// The twin of the site that wrote these logs.
 pub fn of<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<Twin, CliError> {
-    let logs = paths.map(|path| read(path));
+    let paths: Vec<&PathBuf> = paths.collect();
+    refuse_twice(&paths, "each request counts once")?;
+    let logs = paths.into_iter().map(|path| read(path));
     let logs = logs.collect::<Result<Vec<Log>, CliError>>()?;
     Twin::new(&logs).map_err(CliError::input)
 }
 
-/// Compares the twin as it is with the responses in the logs.
-fn check(twin: &Twin) -> Result<(), CliError> {
+/// Compares the twin as the options left it with the responses in the logs: `--set` may have mended it.
+pub fn check(twin: &Twin, scenario: &Scenario) -> Result<(), CliError> {
     if twin.responses_s.is_empty() {
         say("tapewise: the logs show no responses, so nobody knows how far off the twin is\n");
         return Ok(());
     }
-    let wrong = |error| CliError::input(error).of("--from-log");
-    let made = Scenario::from_toml(&twin.text).map_err(wrong)?;
-    let site = Site::new(&made, profile::find).map_err(wrong)?;
+    let made = Scenario::from_toml(&twin.text);
+    let made = made.map_err(|error| CliError::input(error).of("--from-log"))?;
+    // The answers to other requests are no answers to those of the logs.
+    if scenario.arrivals != made.arrivals
+        || scenario.what.names != made.what.names
+        || scenario.requests != made.requests
+    {
+        say("tapewise: --set changes the requests, so the twin is not compared with the logs\n");
+        return Ok(());
+    }
+    let site = match ready(scenario)? {
+        Ok(site) => site,
+        Err(overload) => {
+            say(format_args!(
+                "tapewise: not compared with the logs: {overload}\n"
+            ));
+            return Ok(());
+        }
+    };
     let check = twin.check(&site, CHECKED).map_err(CliError::failed)?;
     for one in check.all {
         let (low, high) = (one.twin_s.low().max(0.0), one.twin_s.high());

@@ -94,6 +94,20 @@ pub struct Checked {
     pub twin_s: Interval,
 }
 
+/// What logs resolve: many have whole seconds.
+const RESOLVED_S: f64 = 1.0;
+
+/// No log is as exact as this share of its numbers.
+const RESOLVED: f64 = 0.005;
+
+/// Where one run of a twin lies, if these are runs of it. At least `least` or half a per cent to either side: where
+/// nothing is drawn all runs are the same, and a log that rounds its times would be outside.
+fn one_run(values: &[f64], least: f64) -> Result<Interval, StatisticsError> {
+    let mut range = Interval::of_another(values, LEVEL)?;
+    range.half_width = range.half_width.max(least).max(range.estimate * RESOLVED);
+    Ok(range)
+}
+
 impl Checked {
     /// How far off the twin is, as a share of what the logs show.
     pub fn off(&self) -> f64 {
@@ -167,7 +181,7 @@ impl Twin {
             Ok(Checked {
                 name,
                 log_s: log[at],
-                twin_s: Interval::of_another(&values, LEVEL)?,
+                twin_s: one_run(&values, RESOLVED_S)?,
             })
         };
         let all = ["mean", "median", "p95"].into_iter().enumerate().map(one);

@@ -309,3 +309,24 @@ fn logs_without_a_request_and_tables_of_several_libraries_are_refused() {
     let error = Twin::new(&[log]).expect_err("two libraries").to_string();
     assert!(error.contains("east, west"), "{error}");
 }
+
+/// Without anything that is drawn all runs are the same, and a log rounds its times.
+#[test]
+fn a_twin_that_draws_nothing_agrees_with_a_log_that_rounds() {
+    let asked = |rounded: f64| {
+        let table = "arrived_s,cartridge,response_s\n0,A,".to_owned() + &rounded.to_string();
+        Log::Asked(read_asked(table.as_bytes()).expect("a table"))
+    };
+    let twin = Twin::new(&[asked(100.0)]).expect("a twin");
+    let one = of(&twin);
+    let exact_s = twin.check(&one, 5).expect("checked").all[0].twin_s.estimate;
+    for (off_s, agrees) in [(0.9, true), (-0.9, true), (3.0, false)] {
+        let twin = Twin::new(&[asked(exact_s + off_s)]).expect("a twin");
+        let checked = &twin.check(&one, 5).expect("checked").all[0];
+        assert_eq!(
+            checked.twin_s.contains(checked.log_s),
+            agrees,
+            "{checked:?}"
+        );
+    }
+}

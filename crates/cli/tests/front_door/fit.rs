@@ -292,10 +292,12 @@ fn what_cannot_be_placed_is_said_with_its_reason() {
         &desk.run("fit site.log --base lto8 --block-size 524288"),
         "CTA writes blocks of 262144",
     );
-    refused(
-        &desk.run("fit site.log site.log --base lto8"),
-        "given twice",
-    );
+    for again in ["site.log", "./site.log"] {
+        refused(
+            &desk.run(&format!("fit site.log {again} --base lto8")),
+            "given twice",
+        );
+    }
     refused(
         &desk.run("fit site.log --base lto8 --log-format events"),
         "site.log: line 1: no JSON object",

@@ -341,3 +341,35 @@ fn what_is_no_log_is_refused_by_name() {
     }
     assert_eq!(desk.run("simulate").code, 2);
 }
+
+#[test]
+fn a_twin_is_compared_as_it_was_set_and_each_table_counts_once() {
+    let desk = Desk::new();
+    desk.put("site.toml", SITE);
+    desk.done("simulate site.toml --trace asked.csv");
+    let compared = |set: &str| {
+        let said = desk.run(&format!("simulate --from-log asked.csv {set}"));
+        let mut lines = said.err.lines();
+        let mean = lines.find(|line| line.contains("mean: "));
+        mean.unwrap_or_default().to_owned()
+    };
+    let unset = compared("");
+    assert!(unset.contains(" s in the logs"), "{unset}");
+    for set in ["library.drive.search_s=90", "drives=9"] {
+        let as_set = compared(&format!("--set {set}"));
+        assert!(
+            as_set.contains(" s in the logs") && as_set != unset,
+            "{set}: {as_set}"
+        );
+    }
+    desk.refused(
+        "simulate --from-log asked.csv --from-log ./asked.csv",
+        &["given twice"],
+    );
+    for set in ["requests=1", "policy.window_s=1e30"] {
+        desk.refused(
+            &format!("simulate site.toml --set {set} --set warm_up=automatic"),
+            &[],
+        );
+    }
+}

@@ -1,9 +1,9 @@
 //! What mount policies would have made of the requests in a site's logs, beside what the site made of them.
 
+use super::{RESOLVED_S, one_run};
 use crate::library::{Part, Run};
 use crate::mounts::MountPolicy;
 use crate::statistics::{Interval, StatisticsError};
-use crate::study::LEVEL;
 
 /// Parts of a drive's time that no log counts as work.
 const NO_WORK: [Part; 3] = [Part::RobotWait, Part::Failure, Part::Cleaning];
@@ -40,16 +40,16 @@ impl Priced {
     /// What comes of these runs.
     pub(super) fn new(policy: MountPolicy, runs: &[Run]) -> Result<Priced, StatisticsError> {
         let runs: Vec<[f64; 4]> = runs.iter().map(of_run).collect();
-        let one = |at: usize| {
+        let one = |at: usize, least: f64| {
             let values: Vec<f64> = runs.iter().map(|run| run[at]).collect();
-            Interval::of_another(&values, LEVEL)
+            one_run(&values, least)
         };
         Ok(Priced {
             policy,
-            mounts: one(0)?,
-            drive_hours: one(1)?,
-            mean_s: one(2)?,
-            p95_s: one(3)?,
+            mounts: one(0, 0.0)?,
+            drive_hours: one(1, 0.0)?,
+            mean_s: one(2, RESOLVED_S)?,
+            p95_s: one(3, RESOLVED_S)?,
         })
     }
 }

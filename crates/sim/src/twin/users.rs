@@ -1,7 +1,7 @@
 //! Who asked, and how long each waited.
 
-use super::LEVEL;
 use super::log::Arrival;
+use super::{RESOLVED_S, one_run};
 use crate::library::Answer;
 use crate::mounts::Owner;
 use crate::statistics::{Interval, StatisticsError};
@@ -88,7 +88,7 @@ pub(super) fn checked(
             owner: user.owner.clone(),
             requests: user.responses_s.len(),
             log_s,
-            twin_s: Interval::of_another(&means, LEVEL)?,
+            twin_s: one_run(&means, RESOLVED_S)?,
         })
     };
     known.map(one).collect()

@@ -2,6 +2,7 @@
 
 use crate::commands::fit::log_kind::{HEAD_BYTES, LogFormat, LogKind, recognise};
 use crate::error::CliError;
+use crate::output::refuse_twice;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -45,11 +46,9 @@ pub fn read(
 ) -> Result<Logs, CliError> {
     let mut logs = Logs::default();
     logs.mounts.since = terms.since;
-    for (number, path) in paths.iter().enumerate() {
+    refuse_twice(paths, "each hour counts once")?;
+    for path in paths {
         let name = path.display().to_string();
-        if paths[..number].contains(path) {
-            return Err(CliError::input("given twice; each hour counts once").of(&name));
-        }
         let input: Box<dyn BufRead> = if path == Path::new("-") {
             Box::new(std::io::stdin().lock())
         } else {

@@ -2,6 +2,7 @@
 
 use super::log_kind::{LogFormat, refused};
 use crate::error::CliError;
+use crate::output::refuse_twice;
 use crate::units;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -10,6 +11,7 @@ use tapewise_fit::log::{LogKind, ReadLog, Records};
 
 /// Reads all logs, and what there is to say of them.
 pub fn read(paths: &[PathBuf], format: LogFormat) -> Result<(Records, Vec<String>), CliError> {
+    refuse_twice(paths, "each locate counts once")?;
     let mut records = Records::default();
     let mut notices = Vec::new();
     for path in paths {
