@@ -11,7 +11,7 @@ pub use target::{Metric, Target, TargetError, time_s};
 
 use crate::library::{NoFormula, Site};
 use crate::queue::QueueError;
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::{Scenario, ScenarioError, WarmUp};
 use crate::simulate::{Made, Outcome, Simulated, SimulationError, simulate};
 use crate::statistics::Interval;
 use rayon::prelude::*;
@@ -90,7 +90,8 @@ pub struct Expected {
 pub enum Meets {
     /// The whole interval is below.
     Yes,
-    /// The target is within the interval: more replications would tell.
+    /// The target is within the interval: more replications would tell. Or the interval is below, but by formula the
+    /// load is unstable, and replications have not settled: longer ones would tell.
     Unsure,
     /// It does not.
     No,
@@ -293,10 +294,19 @@ impl Combination {
     pub fn meets(&self, target: &Target) -> Option<Meets> {
         self.simulated.as_ref()?;
         Some(match self.metric(target.metric) {
-            Some(s) if s.high() <= target.limit_s => Meets::Yes,
+            Some(s) if s.high() <= target.limit_s && !self.may_grow() => Meets::Yes,
             Some(s) if s.low() <= target.limit_s => Meets::Unsure,
             _ => Meets::No,
         })
+    }
+
+    /// Whether its queue may only look steady: by formula it grows, and nothing shows that it came to rest.
+    ///
+    /// A formula alone does not tell: it does not know that requests for one cartridge share its mount.
+    pub fn may_grow(&self) -> bool {
+        let is_settled =
+            |made: &Simulated| made.results.unsettled == 0 && self.scenario.warm_up != WarmUp::Keep;
+        matches!(self.formula, Forecast::Unstable { .. }) && !self.steady().is_some_and(is_settled)
     }
 
     /// "6 drives, 1 robot, no window".

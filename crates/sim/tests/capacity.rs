@@ -1,7 +1,7 @@
 //! What it takes to meet a target: the answer is that of trying every number of drives.
 
 use tapewise_model::profile;
-use tapewise_sim::capacity::{CapacityError, Choices, Meets, Obstacle, capacity};
+use tapewise_sim::capacity::{CapacityError, Choices, Forecast, Meets, Obstacle, capacity};
 use tapewise_sim::{Outcome, Scenario, document, simulate};
 
 const SMALL: &str = r#"
@@ -95,4 +95,35 @@ fn a_rate_needs_arrivals_that_have_one() {
     let target = "mean < 90 s at 100/h".parse().expect("a target");
     let found = capacity(&closed, target, &drives(2), profile::find, &mut |_, _| ());
     assert!(matches!(found, Err(CapacityError::NoRate)), "{found:?}");
+}
+
+/// A queue that grows looks short if few requests are simulated.
+#[test]
+fn a_load_that_is_unstable_by_formula_is_unsure_until_replications_settle() {
+    let found = |requests: u32, cartridges: u32| {
+        let text = SMALL
+            .replace("requests = 200", &format!("requests = {requests}"))
+            .replace("count = 200", &format!("count = {cartridges}"))
+            .replace("per_hour = 60", "per_hour = 90");
+        let scenario = Scenario::from_toml(&text).expect("a scenario");
+        let target = "mean < 100 h".parse().expect("a target");
+        capacity(&scenario, target, &drives(2), profile::find, &mut |_, _| ()).expect("found")
+    };
+    let short = found(200, 200);
+    let unsure = &short.rows[0][1];
+    assert!(matches!(unsure.formula, Forecast::Unstable { .. }));
+    assert_eq!(unsure.meets(&short.target), Some(Meets::Unsure));
+    assert!(short.answer().is_none());
+    let remarks = short.remarks();
+    assert!(
+        matches!(remarks[0].obstacle, Obstacle::NotSettled),
+        "{remarks:?}"
+    );
+    // Requests for one cartridge share its mount, which no formula knows: this queue comes to rest.
+    let settled = found(5000, 5);
+    assert!(matches!(
+        settled.rows[0][1].formula,
+        Forecast::Unstable { .. }
+    ));
+    assert!(settled.answer().is_some(), "{:?}", settled.remarks());
 }

@@ -37,6 +37,8 @@ pub enum Obstacle {
     Unstable(Unstable),
     /// The target is within the interval, so that more replications would tell.
     WithinInterval,
+    /// By formula its queue grows, and replications have not settled, so that longer ones would tell.
+    NotSettled,
     /// Waits for drives, of which more would help.
     Drives(Wait),
     /// Waits for robots, of which more would help.
@@ -111,6 +113,11 @@ impl Remark {
                 },
             ) => Obstacle::RobotsSaturated { why: why.clone() },
             (Some(Outcome::Unstable(why)), _) => Obstacle::Unstable(why.clone()),
+            (Some(Outcome::Steady(_)), _)
+                if one.meets(target) == Some(Meets::Unsure) && one.may_grow() =>
+            {
+                Obstacle::NotSettled
+            }
             (Some(Outcome::Steady(_)), _) if one.meets(target) == Some(Meets::Unsure) => {
                 Obstacle::WithinInterval
             }
@@ -218,6 +225,9 @@ impl fmt::Display for Remark {
                     longest.collect::<Vec<_>>().join(", ")
                 )
             }
+            Obstacle::NotSettled => f.write_str(
+                "by formula more arrives than can be served, and nothing shows that the replications have settled; simulate more requests",
+            ),
             _ => f.write_str(
                 "the target is within the interval; more --replications make it narrower",
             ),
