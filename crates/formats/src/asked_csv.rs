@@ -46,7 +46,12 @@ pub struct Asked {
 /// Whether the header of a table is one of requests.
 pub fn is_asked(header: &str) -> bool {
     let mut names = header.split([',', ';', '\t']);
-    names.any(|name| name.trim().trim_matches('"') == "arrived_s")
+    names.any(|name| {
+        let name = name.trim_start_matches('\u{feff}').trim();
+        name.trim_matches('"')
+            .trim()
+            .eq_ignore_ascii_case("arrived_s")
+    })
 }
 
 /// Reads requests from CSV, in the order of the file.

@@ -46,6 +46,8 @@ fn what_may_be_left_out_is_not_known_and_priority_is_0() {
 
 #[test]
 fn a_header_tells_such_a_table_from_others() {
+    assert!(is_asked("\u{feff}ARRIVED_S,Cartridge\n"));
+    assert_eq!(read("ARRIVED_S,Cartridge\n1,A\n").len(), 1);
     assert!(is_asked("cartridge,\"arrived_s\""));
     assert!(is_asked("arrived_s;cartridge"));
     assert!(!is_asked("id,start_block,arrived"));

@@ -14,6 +14,7 @@ use crate::html;
 use crate::interrupt;
 use crate::json;
 use crate::output::{self, say};
+use crate::placement::load_map;
 use crate::progress::{Meter, State};
 use crate::quantity::count_in;
 use crate::search::SearchArgs;
@@ -207,6 +208,10 @@ fn maps_in(
 
 /// Reads the logs once; each mount is priced when it ends, and its reads are forgotten.
 fn audit(args: &Audit) -> Result<Findings, CliError> {
+    // Those of a directory may be of other cartridges; one that is named was meant.
+    for (_, file) in &args.map {
+        load_map(file).map_err(|error| error.of("--map"))?;
+    }
     let mut maps = args.map.clone();
     if let Some(directory) = &args.maps {
         maps.extend(maps_in(directory, &args.map)?);
@@ -232,6 +237,12 @@ fn audit(args: &Audit) -> Result<Findings, CliError> {
         year: args.year,
     };
     let logs = input::read(&args.logs, terms, &mut close)?;
+    let read = &logs.mounts.ledger.volumes;
+    if let Some((volume, _)) = args.map.iter().find(|(one, _)| !read.contains_key(one)) {
+        return Err(CliError::input(format!(
+            "--map: no log has the volume {volume}"
+        )));
+    }
     let mut found = Findings {
         ledger: logs.mounts.ledger,
         emulated: logs.emulated,

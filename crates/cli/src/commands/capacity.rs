@@ -82,6 +82,10 @@ pub fn run(args: &Capacity) -> Result<ExitCode, CliError> {
         ("--html", &args.html),
         ("--output", &args.output),
     ])?;
+    if args.csv.as_deref() == Some(Path::new("-")) && args.output.is_none() {
+        let what = "--csv -: the answer needs -o FILE, as the table goes to standard output";
+        return Err(CliError::input(what));
+    }
     let scenario = scenario(args)?;
     let profiles = Profiles::of(&scenario)?;
     let choices = Choices {
@@ -122,9 +126,6 @@ pub fn run(args: &Capacity) -> Result<ExitCode, CliError> {
         output::write(Some(path), |out| {
             out.write_all(csv.as_bytes()).map_err(CliError::failed)
         })?;
-        if path == Path::new("-") && args.output.is_none() {
-            return Ok(exit(&found));
-        }
     }
     let text = if args.json {
         json::text("capacity", &priced(&found, args.price.as_ref()))?

@@ -196,16 +196,11 @@ fn mount_policies_are_priced_on_the_requests_of_a_log() {
     for (nth, policy, mean_s) in [(0, "oldest", 272.5), (1, "most-requests", 248.75)] {
         let priced = &policies["policies"][nth];
         assert_eq!(priced["policy"], policy);
-        assert_eq!(
-            priced["mean_s"],
-            serde_json::json!([mean_s, mean_s, mean_s]),
-            "{priced}"
-        );
-        assert_eq!(
-            priced["mounts"],
-            serde_json::json!([3.0, 3.0, 3.0]),
-            "{priced}"
-        );
+        assert_eq!(priced["mean_s"][1], mean_s, "{priced}");
+        // Half a per cent to either side, though nothing is drawn.
+        let low = priced["mean_s"][0].as_f64().expect("an end");
+        assert!((low / mean_s - 0.995).abs() < 1e-9, "{priced}");
+        assert_eq!(priced["mounts"][1], 3.0, "{priced}");
         // Until the last answer.
         let hours = priced["drive_hours"][1].as_f64().expect("hours");
         assert!((hours - 420.0 / 3600.0).abs() < 1e-9, "{priced}");
@@ -215,4 +210,26 @@ fn mount_policies_are_priced_on_the_requests_of_a_log() {
     for row in ["as it was", "oldest", "most-requests"] {
         assert!(table.contains(row), "{row} is not in:\n{table}");
     }
+}
+
+#[test]
+fn a_log_by_two_names_and_a_map_that_means_nothing_are_refused() {
+    let desk = Desk::new();
+    desk.put("log.csv", log(50.0, 10.0));
+    desk.put("A.csv", "this is no map\n");
+    let audit = "audit --profile lto8 log.csv";
+    desk.refused(
+        &format!("{audit} ./log.csv"),
+        &["given twice, also as log.csv"],
+    );
+    desk.refused(
+        &format!("{audit} --map A=none.csv"),
+        &["--map: ", "none.csv"],
+    );
+    desk.refused(&format!("{audit} --map A=A.csv"), &["--map: A.csv"]);
+    desk.put("B.csv", "block,wrap,lpos\n0,0,100\n");
+    desk.refused(
+        &format!("{audit} --map B=B.csv"),
+        &["no log has the volume B"],
+    );
 }

@@ -94,7 +94,7 @@ fn prices_name_what_a_year_costs_and_every_combination_is_in_the_csv() {
     let piped = capacity(
         &desk,
         "p95 < 60 s",
-        &format!("{more} --csv -").replace("--csv all.csv ", ""),
+        &format!("{more} --csv - -o answer.txt").replace("--csv all.csv ", ""),
     );
     assert_eq!(piped.text(), csv);
     let wrong = capacity(&desk, "p95 < 60 s", "--price tape=5");
@@ -219,4 +219,14 @@ fn what_cannot_be_sized_is_refused() {
     ] {
         assert_eq!(capacity(&desk, target, more).code, 2, "{target} {more}");
     }
+}
+
+#[test]
+fn a_table_on_standard_output_leaves_no_room_for_the_answer() {
+    let desk = desk();
+    let more = "--drives 4..5 --csv -";
+    let said = capacity(&desk, "p95 < 60 s", more);
+    assert_eq!((said.code, said.text()), (2, ""), "{}", said.err);
+    let said = capacity(&desk, "p95 < 60 s", &format!("{more} -o answer.txt"));
+    assert!(said.text().starts_with("drives,"), "{}", said.err);
 }

@@ -50,6 +50,9 @@ fn positive(key: &str, value: f64) -> Result<(), Fault> {
     }
 }
 
+/// A longer window is a mistake, and formulas would draw every request that falls into it.
+const LONGEST_WINDOW_S: f64 = 365.0 * 86_400.0;
+
 /// The first drives read faster, and at less the clock of a long wrap would overflow.
 const LEAST_MB_S: f64 = 0.05;
 
@@ -225,7 +228,10 @@ fn policy(policy: &Policy) -> Result<(), Fault> {
     if policy.most_per_mount == Some(0) {
         return fault("policy.most_per_mount", "is 0; nothing would ever be read");
     }
-    not_negative("policy.window_s", policy.window_s)?;
+    if !(0.0..=LONGEST_WINDOW_S).contains(&policy.window_s) {
+        let most = format!("is {}; 0 to {LONGEST_WINDOW_S}, a year", policy.window_s);
+        return fault("policy.window_s", most);
+    }
     let rules = &policy.rules;
     not_negative("policy.rules.least_age_s", rules.least_age_s)?;
     not_negative("policy.rules.enough_gb", rules.enough_gb)?;
