@@ -243,9 +243,8 @@ pub fn refuse_twice(paths: &[impl AsRef<Path>], once: &str) -> Result<(), CliErr
     let mut seen: Vec<(&Path, Option<_>)> = Vec::new();
     for path in paths.iter().map(AsRef::as_ref) {
         let id = identity(path);
-        let is_it = |(other, its): &&(&Path, Option<_>)| {
-            *other == path || (id.is_some() && *its == id)
-        };
+        let is_it =
+            |(other, its): &&(&Path, Option<_>)| *other == path || (id.is_some() && *its == id);
         if let Some((other, _)) = seen.iter().find(is_it) {
             let also = if *other == path {
                 String::new()

@@ -124,7 +124,7 @@ impl ScenarioArgs {
             lay_policy(file, &mut cases)?;
         }
         if let (Some(made), [scenario]) = (&made, &cases[..]) {
-            twin::check(made, scenario)?;
+            twin::check(made, scenario, ready(scenario)?)?;
         }
         for scenario in &mut cases {
             scenario.seed = self.seed.unwrap_or(scenario.seed);

@@ -2,7 +2,6 @@
 
 use crate::error::CliError;
 use crate::output::{self, refuse_twice, say};
-use crate::scenario::ready;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
@@ -11,6 +10,8 @@ use tapewise_formats::cta_log::{CtaLogError, read_cta_log};
 use tapewise_formats::event_log::read_events;
 use tapewise_model::units;
 use tapewise_sim::Scenario;
+use tapewise_sim::library::Site;
+use tapewise_sim::scenario::Overload;
 use tapewise_sim::twin::{CheckedUser, Log, Twin};
 
 /// Runs of the twin that its logs are compared with.
@@ -45,7 +46,11 @@ pub fn of<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<Twin, CliError
 }
 
 /// Compares the twin as the options left it with the responses in the logs: `--set` may have mended it.
-pub fn check(twin: &Twin, scenario: &Scenario) -> Result<(), CliError> {
+pub fn check(
+    twin: &Twin,
+    scenario: &Scenario,
+    site: Result<Site, Overload>,
+) -> Result<(), CliError> {
     if twin.responses_s.is_empty() {
         say("tapewise: the logs show no responses, so nobody knows how far off the twin is\n");
         return Ok(());
@@ -60,7 +65,7 @@ pub fn check(twin: &Twin, scenario: &Scenario) -> Result<(), CliError> {
         say("tapewise: --set changes the requests, so the twin is not compared with the logs\n");
         return Ok(());
     }
-    let site = match ready(scenario)? {
+    let site = match site {
         Ok(site) => site,
         Err(overload) => {
             say(format_args!(

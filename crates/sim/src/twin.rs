@@ -6,6 +6,7 @@
 
 mod log;
 mod measured;
+mod one_run;
 mod priced;
 mod text;
 mod users;
@@ -18,9 +19,9 @@ use crate::library::{Run, Site, Stalled};
 use crate::mounts::MountPolicy;
 use crate::scenario::{Scenario, ScenarioError};
 use crate::statistics::{Interval, StatisticsError};
-use crate::study::LEVEL;
 use log::{Arrival, names};
 use measured::Measured;
+use one_run::{RESOLVED_S, one_run};
 use priced::numbers;
 use tapewise_formats::asked_csv::Asked;
 use tapewise_model::profile::{Profile, ProfileError};
@@ -92,20 +93,6 @@ pub struct Checked {
     pub log_s: f64,
     /// Where a run of the twin has it, in seconds.
     pub twin_s: Interval,
-}
-
-/// What logs resolve: many have whole seconds.
-const RESOLVED_S: f64 = 1.0;
-
-/// No log is as exact as this share of its numbers.
-const RESOLVED: f64 = 0.005;
-
-/// Where one run of a twin lies, if these are runs of it. At least `least` or half a per cent to either side: where
-/// nothing is drawn all runs are the same, and a log that rounds its times would be outside.
-fn one_run(values: &[f64], least: f64) -> Result<Interval, StatisticsError> {
-    let mut range = Interval::of_another(values, LEVEL)?;
-    range.half_width = range.half_width.max(least).max(range.estimate * RESOLVED);
-    Ok(range)
 }
 
 impl Checked {

@@ -1,6 +1,6 @@
 //! What mount policies would have made of the requests in a site's logs, beside what the site made of them.
 
-use super::{RESOLVED_S, one_run};
+use super::one_run::{RESOLVED_S, one_run};
 use crate::library::{Part, Run};
 use crate::mounts::MountPolicy;
 use crate::statistics::{Interval, StatisticsError};

@@ -1,7 +1,7 @@
 //! Who asked, and how long each waited.
 
 use super::log::Arrival;
-use super::{RESOLVED_S, one_run};
+use super::one_run::{RESOLVED_S, one_run};
 use crate::library::Answer;
 use crate::mounts::Owner;
 use crate::statistics::{Interval, StatisticsError};
