@@ -48,7 +48,8 @@ def _whole(value: Any) -> int:
 
 
 def _column(code: str, values: Iterable[Any] | float, count: int, what: str) -> array[Any]:
-    column = _numbers(code, [values], what) * count if isinstance(values, (int, float)) else _numbers(code, values, what)
+    is_one = isinstance(values, (int, float))
+    column = _numbers(code, [values], what) * count if is_one else _numbers(code, values, what)
     if len(column) != count:
         raise InputError(f"{what}: {len(column)} numbers for {count} requests")
     return column
