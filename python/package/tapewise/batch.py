@@ -48,8 +48,10 @@ def _whole(value: Any) -> int:
 
 
 def _column(code: str, values: Iterable[Any] | float, count: int, what: str) -> array[Any]:
-    is_one = isinstance(values, (int, float))
-    column = _numbers(code, [values], what) * count if is_one else _numbers(code, values, what)
+    if isinstance(values, (int, float)):
+        column = _numbers(code, [values], what) * count
+    else:
+        column = _numbers(code, values, what)
     if len(column) != count:
         raise InputError(f"{what}: {len(column)} numbers for {count} requests")
     return column
