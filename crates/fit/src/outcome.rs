@@ -112,7 +112,8 @@ pub fn fit_records(
     }
 }
 
-/// Wraps and positions of a log mean nothing on a tape of another shape. A profile that is not among ours is not known here.
+/// A drive has no tapes with more wraps than its own kind has: such a base is that of another drive. One with fewer may be
+/// that of an older tape. A profile that is not among ours is not known here.
 fn refuse_other_tape(records: &Records, base: &Profile, ground: &Ground) -> Result<(), FitRefusal> {
     let base_wraps = ground.geometry.wraps;
     let known = records
@@ -121,7 +122,7 @@ fn refuse_other_tape(records: &Records, base: &Profile, ground: &Ground) -> Resu
         .filter_map(|name| profile::find(name).ok());
     let shapes =
         known.filter_map(|profile| Some((Ground::of(&profile).ok()?.geometry.wraps, profile)));
-    let mut others = shapes.filter(|(wraps, _)| *wraps != base_wraps);
+    let mut others = shapes.filter(|(wraps, _)| *wraps < base_wraps);
     others.next().map_or(Ok(()), |(wraps, profile)| {
         Err(FitRefusal::OtherTape {
             of_log: profile.name,
