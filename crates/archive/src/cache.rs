@@ -24,12 +24,14 @@ mod tie;
 pub use disk::{Directory, Disk, DiskFile};
 pub use error::{CacheError, Limit};
 pub use incoming::{Arrived, Incoming, Reservation};
+pub(crate) use recover::QUARANTINE;
 pub use recover::{Recovered, SetAside};
 pub use state::Water;
 
 use crate::catalogue::{
     CacheKey, CacheRecords, CatalogueError, FileId, Holds, NewStore, RequestId,
 };
+use crate::kept::Kept;
 use error::io_error;
 pub(crate) use place::place;
 use recover::Reconcile;
@@ -38,7 +40,7 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How full a cache is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +105,7 @@ impl Cache {
             records,
             water,
             state: Mutex::new(state),
+            holds: Kept::default(),
         };
         Ok((Cache(Arc::new(inner)), recovered))
     }
@@ -145,6 +148,7 @@ impl Cache {
             records,
             water,
             state: Mutex::new(state),
+            holds: Kept::default(),
         }))
     }
 
@@ -240,21 +244,24 @@ impl Cache {
 
     /// What the catalogue says that the cache holds, now or a while ago: of a million files it takes a second to say.
     fn holds(&self, state: &mut State, at_ns: i64) -> Result<Holds, CacheError> {
-        const QUICK: Duration = Duration::from_millis(100);
-        const TIMES: u32 = 10;
         let began = Instant::now();
-        if let Some((holds, until)) = state.counted
-            && began < until
-        {
-            return Ok(holds);
-        }
-        let holds = self.0.records.cache_holds(at_ns)?;
-        let took = began.elapsed();
-        // Where time is simulated each answer is a new one, however slow the machine is.
-        let is_kept = took > QUICK && !self.is_in_turns();
-        state.counted = is_kept.then(|| (holds, Instant::now() + TIMES * took));
-        if let Some(looked_ns) = &mut state.looked_ns {
-            (state.held_bytes, *looked_ns) = (holds.bytes, at_ns);
+        // Where time is simulated nothing takes long, however slow the machine is.
+        let now = || {
+            if self.is_in_turns() {
+                began
+            } else {
+                Instant::now()
+            }
+        };
+        let mut found_bytes = None;
+        let find_out = || -> Result<Holds, CacheError> {
+            let holds = self.0.records.cache_holds(at_ns)?;
+            found_bytes = Some(holds.bytes);
+            Ok(holds)
+        };
+        let holds = self.0.holds.with(now, find_out, |holds| *holds)?;
+        if let (Some(bytes), Some(looked_ns)) = (found_bytes, &mut state.looked_ns) {
+            (state.held_bytes, *looked_ns) = (bytes, at_ns);
         }
         Ok(holds)
     }

@@ -19,6 +19,7 @@
 //! | [`cache`] | the disk in front: high and low water, pins, never the only copy dropped |
 //! | [`forecast`] | when each recall of the queue is likely to be answered |
 //! | [`pull_list`] | which cartridges a recall needs, in which order, and how long each takes |
+//! | [`kept`] | what takes long to be found out is kept for a while |
 //! | [`store`] | files come in: summed, on disk, acknowledged |
 //! | [`mover`] | what moves files between cache and tape: migrate, recall, verify, repack |
 
@@ -31,6 +32,7 @@ pub mod deliver;
 mod finishing;
 pub mod forecast;
 pub mod foreign;
+pub mod kept;
 pub mod ltfs;
 pub mod mover;
 pub mod open;

@@ -9,7 +9,7 @@
 //!
 //! Nothing here prints: what was found and put right is a value.
 
-use crate::cache::{Cache, CacheError, Directory, Disk, Recovered, Water, place};
+use crate::cache::{Cache, CacheError, Directory, Disk, QUARANTINE, Recovered, Water, place};
 use crate::catalogue::{
     CacheRecords, Catalogue, CatalogueError, FileId, Held, Place, Upgrade, move_catalogue,
 };
@@ -275,6 +275,11 @@ impl Archive {
     /// Where its cache is.
     pub fn cache_directory(&self) -> PathBuf {
         self.directory.join("cache")
+    }
+
+    /// Where files of the cache are set aside that the catalogue does not know, or that are damaged.
+    pub fn quarantine_directory(&self) -> PathBuf {
+        self.cache_directory().join(QUARANTINE)
     }
 
     /// Where its event log is.

@@ -190,13 +190,23 @@ impl Row<'_> {
         })?;
         let outcome: Option<Outcome> = self.word(Column::Outcome, "done, failed or abandoned")?;
         let text = |column| self.text(column).map(str::to_owned);
+        let from = self.spot(Column::FromBlock, Column::FromWrap, Column::FromLpos)?;
+        let to = self.spot(Column::ToBlock, Column::ToWrap, Column::ToLpos)?;
+        let blocks = from
+            .and_then(|from| from.block)
+            .zip(to.and_then(|to| to.block));
+        if matches!(action, Action::Read | Action::Write)
+            && blocks.is_some_and(|(from, to)| to < from)
+        {
+            return Err(self.wrong_column(Column::ToBlock, "a block that is not before from_block"));
+        }
         Ok(Event {
             device: text(Column::Drive),
             cartridge: text(Column::Volume),
             user: text(Column::User),
             purpose: text(Column::Purpose),
-            from: self.spot(Column::FromBlock, Column::FromWrap, Column::FromLpos)?,
-            to: self.spot(Column::ToBlock, Column::ToWrap, Column::ToLpos)?,
+            from,
+            to,
             blocks: self
                 .number(Column::Blocks, "a number of blocks")?
                 .unwrap_or(0),

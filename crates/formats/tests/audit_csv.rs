@@ -80,6 +80,10 @@ fn what_is_wrong_is_named_with_line_and_column() {
         "line 2, column partition",
     );
     wrong(
+        "action,duration_s,from_block,to_block\nlocate,1,9,7\nread,1,9,7\n",
+        "line 3, column to_block: \"7\"",
+    );
+    wrong(
         "action,duration_s,outcome\nread,1,maybe\n",
         "line 2, column outcome",
     );

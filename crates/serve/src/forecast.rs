@@ -1,11 +1,11 @@
 //! When each recall of the queue is likely to be answered, planned when somebody looks.
 
-use crate::kept::Kept;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 use tapewise_archive::catalogue::{CatalogueError, OutOfUse, RequestId};
 use tapewise_archive::forecast::{Awaited, BusyDrive, Forecast};
+use tapewise_archive::kept::Kept;
 use tapewise_archive::mover::{Hold, MoveError, OwnerShare, Settings};
 use tapewise_archive::open::Archive;
 use tapewise_archive::pull_list::{Asking, Pull};

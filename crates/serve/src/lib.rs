@@ -42,7 +42,6 @@ mod failed;
 mod files;
 mod forecast;
 mod http;
-mod kept;
 mod lifetime;
 mod limits;
 mod metrics;

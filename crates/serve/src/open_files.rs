@@ -1,10 +1,10 @@
 //! How many files of stages wait. To count a million takes seconds, and requests come more often than that.
 
-use crate::kept::Kept;
 use crate::limits::Limits;
 use std::collections::HashMap;
 use std::time::Instant;
 use tapewise_archive::catalogue::{OpenFiles, Result};
+use tapewise_archive::kept::Kept;
 
 /// Files that wait, by user: as they were counted now or a while ago, with what was entered since. What has arrived
 /// meanwhile makes room when they are counted again.

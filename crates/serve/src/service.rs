@@ -2,7 +2,6 @@
 
 use crate::access::Access;
 use crate::forecast::{Outlook, Planned};
-use crate::kept::Kept;
 use crate::limits::Limits;
 use crate::open_files::Counted;
 use crate::problem::Problem;
@@ -15,6 +14,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 use tapewise_archive::catalogue::{Holds, OpenRecalls, VolumeWait};
+use tapewise_archive::kept::Kept;
 use tapewise_archive::mover::Settings;
 use tapewise_archive::open::Archive;
 

@@ -15,7 +15,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Where files go that no record knows.
-const QUARANTINE: &str = "quarantine";
+pub(crate) const QUARANTINE: &str = "quarantine";
 
 /// What opening a cache found and put right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use super::disk::Disk;
 use crate::catalogue::{CacheRecords, FileId, Holds};
+use crate::kept::Kept;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 /// How full a cache gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub(super) struct Inner {
     pub(super) records: Arc<dyn CacheRecords>,
     pub(super) water: Water,
     pub(super) state: Mutex<State>,
+    /// What the catalogue said that the cache holds.
+    pub(super) holds: Kept<Holds>,
 }
 
 #[derive(Default)]
@@ -29,8 +31,6 @@ pub(super) struct State {
     pub(super) next_key: u64,
     /// When the catalogue was last asked how much is held, where others have the cache too.
     pub(super) looked_ns: Option<i64>,
-    /// What the catalogue said the cache holds, and how long that is kept: if it took long.
-    pub(super) counted: Option<(Holds, Instant)>,
     /// When files were last read: noted in the catalogue when files are evicted, and only then, for a
     /// transaction per read would cost more than the read.
     pub(super) used_ns: HashMap<FileId, i64>,

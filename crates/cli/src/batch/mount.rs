@@ -97,9 +97,8 @@ fn named(input: &Input, mount: &Path, notices: &mut Vec<String>) -> Result<Vec<S
     Ok(files.map(|at| paths.path(at).to_owned()).collect())
 }
 
-/// Every file below a mount point, by its path there, of which there is at least one unless the directory itself says
-/// that it is of an LTFS volume: where none is mounted, nothing is no answer. What is no file, and what a list cannot
-/// name, is left out.
+/// Every file below a mount point, by its path there. What is no file, and what a list cannot name, is left out. A
+/// directory without files is an error unless it says that it is of an LTFS volume: most likely none is mounted there.
 fn walk(mount: &Path, notices: &mut Vec<String>) -> Result<Vec<String>, CliError> {
     let (mut found, mut left_out) = (Vec::new(), 0);
     let mut open = vec![mount.to_owned()];

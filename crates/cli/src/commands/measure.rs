@@ -182,6 +182,10 @@ fn write_pictures(directory: &Path, drawn: &[Drawn]) -> Result<(), CliError> {
 
 /// Steps that were asked for by name must be possible.
 fn check(args: &Measure) -> Result<(), CliError> {
+    if args.output == Path::new("-") {
+        let what = "--output -: the log is a file, which the next run goes on with";
+        return Err(CliError::input(what).hint("give it a name, such as log.jsonl"));
+    }
     if let Some(step) = args.only.iter().find(|step| step.writes() && !args.write) {
         let hint = "with --write, which needs a blank cartridge or --overwrite";
         return Err(CliError::input(format!("{step} writes on the cartridge")).hint(hint));

@@ -184,11 +184,16 @@ fn opened(archive: &Archive, later: bool) -> Result<Cache, CliError> {
 /// The files at the paths that were given.
 fn found(args: &Store, archive: &Archive, buckets: &Buckets) -> Result<Vec<Source>, CliError> {
     let under = args.under.clone().unwrap_or_default();
-    let own = own_directories(archive)?;
-    let is_own_directory = |found: &Metadata| {
-        let same =
-            |(_, own): &(PathBuf, Metadata)| (own.dev(), own.ino()) == (found.dev(), found.ino());
-        own.iter().any(same)
+    // The cache may be a link to another disk.
+    let cache = archive.cache_directory();
+    let own = [real(archive.directory())?, real(&cache)?];
+    // What was set aside in the cache may be stored again.
+    let aside = archive.quarantine_directory().canonicalize().ok();
+    let is_aside = |path: &Path| aside.as_ref().is_some_and(|aside| path.starts_with(aside));
+    let is_own = |path: &Path| !is_aside(path) && own.iter().any(|(own, _)| path.starts_with(own));
+    let is_archive = |found: &Metadata| {
+        let mut own = own.iter().map(|(_, own)| (own.dev(), own.ino()));
+        own.any(|own| own == (found.dev(), found.ino()))
     };
     let mut sources = Vec::new();
     for path in &args.paths {
@@ -200,12 +205,6 @@ fn found(args: &Store, archive: &Archive, buckets: &Buckets) -> Result<Vec<Sourc
             })?;
             continue;
         }
-        // What was set aside in the cache may be stored again.
-        let is_own = |path: &Path| {
-            let (cache, _) = &own[1];
-            let is_aside = path.starts_with(cache.join("quarantine"));
-            !is_aside && own.iter().any(|(own, _)| path.starts_with(own))
-        };
         if let Ok(path) = path.canonicalize()
             && is_own(&path)
         {
@@ -213,37 +212,26 @@ fn found(args: &Store, archive: &Archive, buckets: &Buckets) -> Result<Vec<Sourc
             return Err(CliError::input(said));
         }
         let inner = under.join(path.file_name().unwrap_or_default());
-        find(
-            path,
-            &inner,
-            &mut sources,
-            &is_own_directory,
-            &mut |other| {
-                let what = if other.is_dir() && !other.is_symlink() {
-                    "belongs to the archive itself"
-                } else {
-                    "a link or a device"
-                };
-                say(format_args!(
-                    "tapewise: {}: {what}: not stored\n",
-                    other.display()
-                ));
-            },
-        )?;
+        find(path, &inner, &mut sources, &is_archive, &mut |other| {
+            let what = if other.is_dir() && !other.is_symlink() {
+                "the archive itself"
+            } else {
+                "a link or a device"
+            };
+            say(format_args!(
+                "tapewise: {}: {what}: not stored\n",
+                other.display()
+            ));
+        })?;
     }
     Ok(sources)
 }
 
-/// The archive's directory and that of its cache.
-fn own_directories(archive: &Archive) -> Result<Vec<(PathBuf, Metadata)>, CliError> {
-    let own = [archive.directory().to_owned(), archive.cache_directory()];
-    let known = own.iter().map(|own| {
-        let found = own
-            .canonicalize()
-            .and_then(|own| Ok((own.clone(), own.metadata()?)));
-        found.map_err(|error| CliError::failed(error).of(own.display()))
-    });
-    known.collect()
+/// A directory by its real path, and what tells it from others.
+fn real(directory: &Path) -> Result<(PathBuf, Metadata), CliError> {
+    let found = directory.canonicalize();
+    let found = found.and_then(|path| Ok((path.clone(), path.metadata()?)));
+    found.map_err(|error| CliError::failed(error).of(directory.display()))
 }
 
 /// Those that the archive does not have, or no longer has.
@@ -303,8 +291,9 @@ fn to_tape(
     })
 }
 
-/// Stores files, a thousand or so many bytes at a time or what there is room for, until it is asked to stop; how many
-/// were. Where what is not on tape yet fills the cache, `make_room` brings it there, or says that it may not.
+/// Stores files in portions until it is asked to stop; how many were. A portion is a thousand files, or fewer: as many as
+/// have `portion_bytes`, or as the cache has room for. If what is not on tape yet fills the cache, `make_room` brings it
+/// there, or says that it may not.
 fn in_portions(
     cache: &Cache,
     (from, sources): (&dyn Sources, &[Source]),
@@ -315,7 +304,7 @@ fn in_portions(
     make_room: &dyn Fn() -> Result<bool, CliError>,
 ) -> Result<usize, CliError> {
     let mut stored = 0;
-    // Fewer where the cache, or the disk below it, has no room for so many even when all is on tape.
+    // If even a cache of which all is on tape has no room for a portion, the next one is half as long.
     let (mut most, mut has_made_room) = (AT_ONCE, false);
     let meter = Meter::unless(quiet);
     while stored < sources.len() && !stop.load(Ordering::Relaxed) {

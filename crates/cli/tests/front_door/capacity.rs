@@ -116,6 +116,18 @@ fn more_rows_than_there_are_colours_are_drawn_in_several_pictures() {
 }
 
 #[test]
+fn an_answer_that_is_not_sure_is_called_unsure() {
+    let desk = desk();
+    let known = capacity(&desk, "p95 < 9 h", "--drives 4 --json").json();
+    let p95_s = &known["combinations"][0]["simulated"]["target_s"]["estimate"];
+    let within = format!("p95 < {} s", p95_s.as_f64().expect("seconds"));
+    let said = capacity(&desk, &within, "--drives 4");
+    assert_eq!(said.code, 1, "{}", said.err);
+    let words = "unsure: none of these surely meets the target";
+    assert!(said.text().contains(words), "{}", said.text());
+}
+
+#[test]
 fn where_the_robot_is_saturated_more_drives_do_not_help_and_that_is_said() {
     let desk = desk();
     let said = capacity(&desk, "p95 < 60 s at 500/h", "--drives 10,40");

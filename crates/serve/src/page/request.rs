@@ -13,7 +13,7 @@ use axum::extract::{Path, State};
 use axum::response::{Html, Redirect};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::sync::Arc;
-use tapewise_archive::catalogue::{CopyState, FileId, RequestState, Stage, StagedFile};
+use tapewise_archive::catalogue::{CopyState, FileId, OutOfUse, RequestState, Stage, StagedFile};
 
 /// Files on the page.
 const FILES: usize = 200;
@@ -48,10 +48,11 @@ pub(crate) async fn show(
         // What is still open first, then what failed.
         let mut files: Vec<&StagedFile> = stage.files.iter().collect();
         files.sort_by_key(|file| (file.done_ns.is_some(), file.reason.is_none()));
+        let out_of_use = service.archive.catalogue.out_of_use()?;
         let rows = files
             .iter()
             .take(FILES)
-            .map(|file| row(service, file, outlook.turn(file.request)));
+            .map(|file| row(service, file, outlook.turn(file.request), &out_of_use));
         let rows: Vec<Vec<String>> = rows.collect::<Result<_, Problem>>()?;
         let columns = [
             words("File"),
@@ -108,12 +109,19 @@ pub(crate) async fn act(
     Ok(Redirect::to(&page))
 }
 
-fn row(service: &Service, file: &StagedFile, turn: Option<Turn>) -> Result<Vec<String>, Problem> {
+fn row(
+    service: &Service,
+    file: &StagedFile,
+    turn: Option<Turn>,
+    out: &[OutOfUse],
+) -> Result<Vec<String>, Problem> {
     let why = match (file.state, &file.reason, file.file) {
         (RequestState::Failed, Some(why), _) => {
             format!("<span class=\"bad\">{}</span>", escaped(why))
         }
-        (RequestState::Queued | RequestState::Started, _, Some(file)) => waits_for(service, file)?,
+        (RequestState::Queued | RequestState::Started, _, Some(file)) => {
+            waits_for(service, file, out)?
+        }
         _ => String::new(),
     };
     let place = turn.map_or(String::new(), |turn| turn.position.to_string());
@@ -128,10 +136,9 @@ fn row(service: &Service, file: &StagedFile, turn: Option<Turn>) -> Result<Vec<S
 }
 
 /// The cartridges that have a whole copy.
-fn waits_for(service: &Service, file: FileId) -> Result<String, Problem> {
+fn waits_for(service: &Service, file: FileId, out: &[OutOfUse]) -> Result<String, Problem> {
     let catalogue = &service.archive.catalogue;
     let entry = catalogue.file(file)?;
-    let out = catalogue.out_of_use()?;
     let mut cartridges = Vec::new();
     for copy in entry
         .copies
@@ -141,7 +148,7 @@ fn waits_for(service: &Service, file: FileId) -> Result<String, Problem> {
         let mut labels = Vec::new();
         for (volume, _) in &copy.segments {
             let label = catalogue.volume(*volume)?.label;
-            let out = out_of_use(&out, &label).map(|what| format!(" ({what})"));
+            let out = out_of_use(out, &label).map(|what| format!(" ({what})"));
             let label = link("cartridge", &label, &label) + &out.unwrap_or_default();
             if labels.last() != Some(&label) {
                 labels.push(label);

@@ -194,7 +194,13 @@ fn no_formula(found: &Capacity) -> Vec<String> {
 /// The answer in a line, with its cost; and what meets the target for less, if something does.
 fn answers(found: &Capacity, price: Option<&Price>) -> Vec<(&'static str, String)> {
     let Some(best) = found.answer() else {
-        return vec![("answer", "none of these meets the target".to_owned())];
+        let is_unsure = |one: &Combination| one.meets(&found.target) == Some(Meets::Unsure);
+        let said = if found.combinations().any(is_unsure) {
+            "unsure: none of these surely meets the target"
+        } else {
+            "none of these meets the target"
+        };
+        return vec![("answer", said.to_owned())];
     };
     let line = |label, one: &Combination| {
         let metric = one.metric(found.target.metric);

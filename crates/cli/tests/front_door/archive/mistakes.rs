@@ -329,7 +329,7 @@ fn a_drive_that_has_two_names_in_an_archive_is_refused_before_anything_moves() {
 #[test]
 fn a_drive_that_cannot_be_reached_is_not_a_matter_of_its_profile() {
     let desk = Desk::new();
-    // Nothing listens there; where libiscsi is missing, that is what is said.
+    // No target is at this address. A host without libiscsi says that libiscsi is missing.
     let refused = desk.run("catalog init A --drive iscsi://127.0.0.1:1/iqn.example:tape/1");
     assert_eq!(refused.code, 1, "{}", refused.err);
     assert!(
@@ -361,7 +361,7 @@ fn the_archive_is_not_stored_into_itself() {
     assert!(
         stored
             .err
-            .contains("site/A: belongs to the archive itself: not stored"),
+            .contains("site/A: the archive itself: not stored"),
         "{}",
         stored.err
     );

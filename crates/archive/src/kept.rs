@@ -11,7 +11,7 @@ const TIMES: u32 = 10;
 
 /// The last value, if it took long.
 #[derive(Debug)]
-pub(crate) struct Kept<T>(Mutex<Option<(T, Instant)>>);
+pub struct Kept<T>(Mutex<Option<(T, Instant)>>);
 
 impl<T> Default for Kept<T> {
     fn default() -> Kept<T> {
