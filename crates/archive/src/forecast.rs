@@ -85,7 +85,7 @@ impl Forecast {
             return Ok(of_all);
         }
         let no_room = format!(
-            "no room is left in the cache of {} until files are released: it keeps {} for requests now, and {} are not on \
+            "the cache of {} will be full until files are released; now it keeps {} for requests, and {} that are not on \
              tape yet",
             bytes(cache_bytes),
             bytes(cache.pinned_bytes),
@@ -96,6 +96,8 @@ impl Forecast {
         Ok(Forecast {
             without_room,
             no_room: Some(no_room),
+            // They wait all the same.
+            shares: of_all.shares,
             ..forecast
         })
     }
@@ -296,6 +298,7 @@ mod tests {
         let none = of(1_000_000_000);
         let with_time: Vec<RequestId> = none.recalls.iter().map(|one| one.request).collect();
         assert_eq!(with_time.len(), 3, "one file for two, and a directory");
+        assert_eq!(none.shares[0].waiting, 5);
         assert!(
             none.pulls.len() < all.pulls.len(),
             "nothing is mounted for the rest"

@@ -60,14 +60,18 @@ impl Outlook {
         held.find_map(|(hold, _)| matches!(hold, Hold::User { .. }).then_some(hold))
     }
 
+    /// Whether a recall waits for room in the cache.
+    pub fn lacks_room(&self, request: Option<RequestId>) -> bool {
+        request.is_some_and(|request| self.without_room.contains(&request))
+    }
+
     /// Why a recall waits for something that nobody knows the time of: a disabled volume, if its file is on no other, or
     /// room in the cache.
     pub fn waits_for(&self, request: Option<RequestId>) -> Option<String> {
-        let request = request?;
-        if self.without_room.contains(&request) {
+        if self.lacks_room(request) {
             return self.no_room.clone();
         }
-        let number = self.waits_for.get(&request)?;
+        let number = self.waits_for.get(&request?)?;
         self.disabled.get(*number).map(OutOfUse::to_string)
     }
 

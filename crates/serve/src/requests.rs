@@ -12,7 +12,7 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{RequestId, RequestState, Stage, StagedFile};
 use tapewise_archive::mover::Hold;
@@ -87,17 +87,21 @@ pub(crate) fn awaited(stage: &Stage) -> impl Iterator<Item = Option<RequestId>> 
     open.map(|file| file.request)
 }
 
-/// What holds back some of what is left of a stage, in words: a limit, a cartridge that is out of use, or a full cache.
+/// What holds back some of what is left of a stage, in words: a limit, cartridges that are out of use, a full cache.
 pub(crate) fn held_by(stage: &Stage, outlook: &Outlook) -> Option<String> {
     let waits = |file: &&StagedFile| file.state == RequestState::Queued;
     let waiting: Vec<&StagedFile> = stage.files.iter().filter(waits).collect();
     let hold = outlook.hold(&stage.user).filter(|_| !waiting.is_empty());
-    hold.map(Hold::to_string).or_else(|| {
-        let mut why = waiting
-            .iter()
-            .filter_map(|file| outlook.waits_for(file.request));
-        why.next()
-    })
+    let others = waiting
+        .iter()
+        .filter_map(|file| outlook.waits_for(file.request));
+    let others: BTreeSet<String> = others.collect();
+    let why: Vec<String> = hold
+        .map(Hold::to_string)
+        .into_iter()
+        .chain(others)
+        .collect();
+    (!why.is_empty()).then(|| why.join("; "))
 }
 
 impl AskedFor {

@@ -302,7 +302,7 @@ fn what_finds_no_room_in_the_cache_has_no_time_and_it_is_said_why() {
     assert_eq!(times.iter().filter(|one| one.is_some()).count(), 1);
     let mounts = desk.ask("GET", "/api/v1/queue", "").json();
     assert_eq!(mounts["mounts"][0]["recalls"], 1);
-    let why = "no room is left in the cache of 150 B until files are released";
+    let why = "the cache of 150 B will be full until files are released";
     let one = desk
         .ask("GET", &format!("/api/v1/requests/{id}"), "")
         .json();
@@ -313,8 +313,10 @@ fn what_finds_no_room_in_the_cache_has_no_time_and_it_is_said_why() {
         assert!(page.contains(why), "{page}");
         assert!(!page.contains("likely there"), "{page}");
     }
-    let status = || desk.ask("GET", "/api/v1/status", "").json();
-    assert_eq!(status()["doing"], "idle", "one of them has room");
+    let page = desk.ask("GET", &format!("/request/{id}"), "").body;
+    assert_eq!(page.matches(", and room in the cache").count(), 1, "{page}");
+    let status = desk.ask("GET", "/api/v1/status", "").json();
+    assert_eq!(status["doing"], "idle", "one of them has room");
 }
 
 #[test]

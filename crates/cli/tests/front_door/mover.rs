@@ -42,8 +42,7 @@ fn a_mover_that_is_to_end_when_idle_ends_when_what_is_left_has_no_room() {
         "{}",
         next.text()
     );
-    let words =
-        "1 recall not planned: no room is left in the cache of 8.00 kB until files are released";
+    let words = "1 recall not planned: the cache of 8.00 kB will be full until files are released";
     assert!(next.err.contains(words), "{}", next.err);
     let mover = "mover --archive A --until-idle --only-recall --quiet";
     let partly = desk.run(mover);

@@ -3,7 +3,7 @@
 use super::table::{line, numbers, table, words};
 use super::{Live, age, document, escaped, in_time, link, out_of_use, word};
 use crate::access::Who;
-use crate::forecast::Turn;
+use crate::forecast::Outlook;
 use crate::problem::Problem;
 use crate::requests::{awaited, held_by, set_held, visible};
 use crate::service::Service;
@@ -52,7 +52,7 @@ pub(crate) async fn show(
         let rows = files
             .iter()
             .take(FILES)
-            .map(|file| row(service, file, outlook.turn(file.request), &out_of_use));
+            .map(|file| row(service, file, &outlook, &out_of_use));
         let rows: Vec<Vec<String>> = rows.collect::<Result<_, Problem>>()?;
         let columns = [
             words("File"),
@@ -112,15 +112,21 @@ pub(crate) async fn act(
 fn row(
     service: &Service,
     file: &StagedFile,
-    turn: Option<Turn>,
+    outlook: &Outlook,
     out: &[OutOfUse],
 ) -> Result<Vec<String>, Problem> {
+    let turn = outlook.turn(file.request);
     let why = match (file.state, &file.reason, file.file) {
         (RequestState::Failed, Some(why), _) => {
             format!("<span class=\"bad\">{}</span>", escaped(why))
         }
-        (RequestState::Queued | RequestState::Started, _, Some(file)) => {
-            waits_for(service, file, out)?
+        (RequestState::Queued | RequestState::Started, _, Some(id)) => {
+            let room = if outlook.lacks_room(file.request) {
+                ", and room in the cache"
+            } else {
+                ""
+            };
+            waits_for(service, id, out)? + room
         }
         _ => String::new(),
     };
