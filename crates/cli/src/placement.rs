@@ -25,7 +25,7 @@ pub struct PlacementArgs {
     /// Where to leave the head: anywhere, rewound, unloaded (rewound, and the cartridge out of the
     /// drive), or a place as for --head.
     #[arg(long, value_name = "PLACE", default_value = "anywhere")]
-    end: EndLocation,
+    pub end: EndLocation,
     /// How to read a file with several extents. together: in file order, so that it is complete before
     /// the next file. apart: each extent where it costs least; the program that reads the plan puts
     /// them together.

@@ -29,7 +29,7 @@ pub struct ScenarioArgs {
     /// says how far the scenario is off the responses that they show.
     #[arg(long, value_name = "LOG", conflicts_with_all = ["file", "case"])]
     pub from_log: Vec<PathBuf>,
-    /// Write the scenario that --from-log made into this file.
+    /// Write the scenario that --from-log made into this file, with what --set changes.
     #[arg(long, value_name = "FILE", requires = "from_log")]
     pub write_scenario: Option<PathBuf>,
     /// Set a value of the scenario, in all cases or in those that --case chooses: `--set drives=6`, `--set
@@ -103,7 +103,7 @@ impl ScenarioArgs {
         let (text, made) = match &self.file {
             Some(file) => (read(file)?, None),
             None => {
-                let made = twin::made(&self.from_log, self.write_scenario.as_deref())?;
+                let made = twin::made(&self.from_log)?;
                 (made.text.clone(), Some(made))
             }
         };
@@ -116,8 +116,15 @@ impl ScenarioArgs {
                 return Err(CliError::input(format!("{name}: no case `{wanted}`")).hint(hint));
             }
         }
+        let mut text = text;
         if !self.set.is_empty() {
-            cases = Scenario::cases_with(&text, &self.set, &self.case).map_err(not_set)?;
+            text = Scenario::text_with(&text, &self.set, &self.case).map_err(not_set)?;
+            cases = Scenario::cases(&text).map_err(|error| refused(error).of("--set"))?;
+        }
+        if let Some(path) = &self.write_scenario {
+            output::write(Some(path), |out| {
+                out.write_all(text.as_bytes()).map_err(CliError::failed)
+            })?;
         }
         cases.retain(|scenario| self.case.is_empty() || self.case.contains(&scenario.name));
         if let Some(file) = &self.policy_file {
@@ -176,7 +183,6 @@ pub fn refused(error: ScenarioError) -> CliError {
 /// Why values of a scenario cannot be set.
 fn not_set(error: SettingError) -> CliError {
     match error {
-        SettingError::Scenario(error) => refused(error).of("--set"),
         SettingError::WhichItem { .. } | SettingError::Below { .. } => {
             CliError::input(format!("--set {error}"))
         }

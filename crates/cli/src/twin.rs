@@ -1,7 +1,7 @@
 //! A scenario made from a site's logs (`--from-log`, `audit --policy`), checked against the responses that they show.
 
 use crate::error::CliError;
-use crate::output::{self, refuse_twice, say};
+use crate::output::{refuse_twice, say};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
@@ -21,17 +21,11 @@ pub const CHECKED: u64 = 5;
 const USERS: usize = 20;
 
 /// The twin that these logs make. What they do not tell goes to standard error.
-pub fn made(paths: &[PathBuf], write_to: Option<&Path>) -> Result<Twin, CliError> {
+pub fn made(paths: &[PathBuf]) -> Result<Twin, CliError> {
     let twin = of(paths.iter()).map_err(|error| error.of("--from-log"))?;
     say("tapewise: the logs do not tell, so this was taken (change it with --set):\n");
     for assumed in &twin.assumed {
         say(format_args!("  {assumed}\n"));
-    }
-    if let Some(path) = write_to {
-        output::write(Some(path), |out| {
-            out.write_all(twin.text.as_bytes())
-                .map_err(CliError::failed)
-        })?;
     }
     Ok(twin)
 }

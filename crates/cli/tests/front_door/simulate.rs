@@ -326,6 +326,11 @@ fn logs_make_a_scenario_that_is_compared_with_what_they_show_and_answers_as_any_
         assert!(said.err.contains(words), "no {words:?} in:\n{}", said.err);
     }
     assert_eq!(desk.done("simulate twin.toml").text(), said.text());
+    let fewer = desk.done(&format!(
+        "simulate {logs} --set drives=3 --write-scenario fewer.toml"
+    ));
+    assert_ne!(fewer.text(), said.text());
+    assert_eq!(desk.done("simulate fewer.toml").text(), fewer.text());
     let said = desk.run(&format!("capacity {logs} --target mean<1h --drives 3..4"));
     assert_eq!(said.code, 0, "{}", said.err);
 }

@@ -98,6 +98,20 @@ fn a_directory_of_indexes_gives_a_pull_list_with_the_hours_of_each_tape() {
 }
 
 #[test]
+fn drives_are_busy_until_their_tapes_are_out_or_as_long_as_end_says() {
+    let desk = desk();
+    let hours = |end: &str| {
+        let ran = desk.done(&format!("{ORDER} --ltfs-index tapes --json {end}"));
+        let lists: serde_json::Value = serde_json::from_str(&ran.text()).expect("JSON");
+        let of_tape = |tape: &serde_json::Value| tape["drive_time_us"].as_i64().expect("a number");
+        let tapes = lists["cartridges"].as_array().expect("tapes");
+        tapes.iter().map(of_tape).sum::<i64>()
+    };
+    assert_eq!(hours(""), hours("--end unloaded"));
+    assert!(hours("--end rewound") < hours(""));
+}
+
+#[test]
 fn each_tape_gets_a_list_of_its_own_and_one_can_be_picked() {
     let desk = desk();
     desk.done(&format!(
@@ -125,6 +139,7 @@ fn each_tape_gets_a_list_of_its_own_and_one_can_be_picked() {
         ("--objective mean", "--objective"),
         ("--max-distance 3", "--max-distance"),
         ("--spare-tape", "--spare-tape"),
+        ("--end 0:200", "--end with a place"),
     ] {
         desk.refused(
             &format!("{ORDER} --ltfs-index tapes {given}"),

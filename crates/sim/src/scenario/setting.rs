@@ -1,6 +1,6 @@
 //! Values of a scenario that are set from outside, in all its cases: `drives=6`, `policy.window_s=60`.
 
-use super::{Scenario, ScenarioError};
+use super::Scenario;
 use std::str::FromStr;
 use toml::{Table, Value};
 
@@ -52,9 +52,6 @@ pub enum SettingError {
     /// The scenario with its values set cannot be written.
     #[error(transparent)]
     Write(#[from] toml::ser::Error),
-    /// With its values set, the text is not a scenario.
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
 }
 
 impl FromStr for Setting {
@@ -80,45 +77,39 @@ impl FromStr for Setting {
 }
 
 impl Scenario {
-    /// [Reads](Scenario::cases) a scenario with values set in what its cases have in common and in each of those that
-    /// are wanted; all are if none is named.
+    /// The text of a scenario with values set, in what its cases have in common and in each of those that are wanted; all
+    /// are if none is named. The others, which may not have such a key, are left out.
     ///
     /// # Errors
-    /// [`SettingError`]: a key that does not lead to one place; a scenario that cannot be.
-    pub fn cases_with(
+    /// [`SettingError`]: a key that does not lead to one place.
+    pub fn text_with(
         text: &str,
         settings: &[Setting],
         wanted: &[String],
-    ) -> Result<Vec<Scenario>, SettingError> {
-        Ok(Scenario::cases(&changed(text, settings, wanted)?)?)
-    }
-}
-
-/// The text with values set, in what its cases have in common and in each of those that are wanted; the others, which may
-/// not have such a key, are left out.
-fn changed(text: &str, settings: &[Setting], wanted: &[String]) -> Result<String, SettingError> {
-    let mut table: Table = text.parse()?;
-    let mut cases = match table.remove("case") {
-        Some(Value::Array(cases)) => cases,
-        _ => Vec::new(),
-    };
-    let is_wanted = |case: &Value| {
-        let name = case.get("name").and_then(Value::as_str);
-        wanted.is_empty() || wanted.iter().any(|wanted| Some(wanted.as_str()) == name)
-    };
-    cases.retain(is_wanted);
-    let mut common = Value::Table(table);
-    for setting in settings {
-        let path = setting.path(&common)?;
-        setting.lay(&mut common, &path)?;
-        for case in &mut cases {
-            setting.lay(case, &path)?;
+    ) -> Result<String, SettingError> {
+        let mut table: Table = text.parse()?;
+        let mut cases = match table.remove("case") {
+            Some(Value::Array(cases)) => cases,
+            _ => Vec::new(),
+        };
+        let is_wanted = |case: &Value| {
+            let name = case.get("name").and_then(Value::as_str);
+            wanted.is_empty() || wanted.iter().any(|wanted| Some(wanted.as_str()) == name)
+        };
+        cases.retain(is_wanted);
+        let mut common = Value::Table(table);
+        for setting in settings {
+            let path = setting.path(&common)?;
+            setting.lay(&mut common, &path)?;
+            for case in &mut cases {
+                setting.lay(case, &path)?;
+            }
         }
+        if let (false, Value::Table(table)) = (cases.is_empty(), &mut common) {
+            table.insert("case".to_owned(), Value::Array(cases));
+        }
+        Ok(toml::to_string(&common)?)
     }
-    if let (false, Value::Table(table)) = (cases.is_empty(), &mut common) {
-        table.insert("case".to_owned(), Value::Array(cases));
-    }
-    Ok(toml::to_string(&common)?)
 }
 
 /// A step of a key's path.
@@ -206,7 +197,7 @@ mod tests {
 
     fn set(settings: &[&str]) -> Result<Table, String> {
         let settings: Vec<Setting> = settings.iter().map(|s| s.parse().expect("one")).collect();
-        let text = changed(TEXT, &settings, &[]).map_err(|error| error.to_string())?;
+        let text = Scenario::text_with(TEXT, &settings, &[]).map_err(|error| error.to_string())?;
         Ok(text.parse().expect("TOML"))
     }
 

@@ -74,6 +74,10 @@ fn refuse_options_for_one_tape(args: &OrderArgs) -> Result<(), CliError> {
         ("--max-distance", goal.max_distance.is_some()),
         ("--spare-tape", goal.spare_tape),
         ("--head", args.placement.head != Location::BeginningOfTape),
+        (
+            "--end with a place",
+            matches!(args.placement.end, EndLocation::At(_)),
+        ),
         ("--map", args.placement.has_map()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
@@ -92,16 +96,20 @@ impl Tape {
         let batch = Arc::new(args.input.requests_of(volume, files)?);
         refuse_same_ids(args, &batch).map_err(of)?;
         let cartridge = args.placement.cartridge()?;
-        let placement = |end| Placement {
-            end,
-            ..args.placement.placement()
+        let place = |end| {
+            let placement = Placement {
+                end,
+                ..args.placement.placement()
+            };
+            cartridge.place(batch.clone(), &placement)
         };
-        let unloaded = cartridge.place(batch.clone(), &placement(EndLocation::Unloaded));
-        let placed = match unloaded {
-            Err(PlaceError::UnloadUnknown { .. }) => {
-                cartridge.place(batch, &placement(EndLocation::Rewound))
-            }
-            placed => placed,
+        let placed = match args.placement.end {
+            // The next tape needs the drive.
+            EndLocation::Anywhere => match place(EndLocation::Unloaded) {
+                Err(PlaceError::UnloadUnknown { .. }) => place(EndLocation::Rewound),
+                placed => placed,
+            },
+            end => place(end),
         };
         let placed = placed.map_err(|error| of(error.into()))?;
         let effort = args.search.effort();
