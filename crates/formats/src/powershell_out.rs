@@ -1,44 +1,36 @@
 //! Writes a PowerShell script that copies files in order: what [`script_out`](crate::script_out) is for POSIX shells,
 //! for Windows.
 //!
-//! Like that one it is safe for any file name, stops at the first error and never overwrites, and a file appears under
-//! its name only when it is whole. It is written for Windows PowerShell 5.1 and PowerShell 7, and asks .NET to copy,
+//! Like that one it is safe for any file name, stops at the first error and never overwrites, passes over what is there
+//! with `-Continue`, and a file appears under its name only when it is whole. It is written for Windows PowerShell 5.1 and PowerShell 7, and asks .NET to copy,
 //! because `Copy-Item` takes brackets in a name for a pattern.
 
-use crate::script_out::{
-    Existing, ScriptError, ScriptOptions, bad_name, check_name, check_options,
-};
+use crate::script_out::{ScriptError, ScriptOptions, bad_name, check_name, check_options};
 use std::io::Write;
 
 /// Windows PowerShell takes a script without this mark for one in the machine's own code page.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-const HEAD: &str = r"$ErrorActionPreference = 'Stop'
+const HEAD: &str = r#"# With -Continue, files that are there already are passed over: to take up a copy that was stopped.
+[CmdletBinding()]
+param([switch] $Continue)
+$ErrorActionPreference = 'Stop'
 # .NET has a current directory of its own.
 [System.IO.Directory]::SetCurrentDirectory((Get-Location -PSProvider FileSystem).ProviderPath)
 
 function Copy-InOrder([string] $From, [string] $To) {
     if ([System.IO.File]::Exists($To) -or [System.IO.Directory]::Exists($To)) {
-        Deny-Existing $To
-        return
+        if ($Continue) {
+            Write-Warning "already there, passed over: $To"
+            return
+        }
+        throw "already there, not overwritten, stopped: $To (-Continue copies what is missing)"
     }
     $folder = [System.IO.Path]::GetDirectoryName([System.IO.Path]::GetFullPath($To))
     [void] [System.IO.Directory]::CreateDirectory($folder)
     $part = [System.IO.Path]::Combine($folder, '.tapewise-part')
     [System.IO.File]::Copy($From, $part, $true)
     [System.IO.File]::Move($part, $To)
-}
-
-";
-
-const STOP: &str = r#"function Deny-Existing([string] $To) {
-    throw "already there, not overwritten, stopped: $To"
-}
-
-"#;
-
-const SKIP: &str = r#"function Deny-Existing([string] $To) {
-    Write-Warning "already there, passed over: $To"
 }
 
 "#;
@@ -63,10 +55,6 @@ pub fn write_powershell<N: AsRef<[u8]>>(
         writeln!(out, "# {line}")?;
     }
     out.write_all(HEAD.as_bytes())?;
-    out.write_all(match options.existing {
-        Existing::Stop => STOP.as_bytes(),
-        Existing::Skip => SKIP.as_bytes(),
-    })?;
     for (at, name) in names.into_iter().enumerate() {
         let (name, number) = (name.as_ref(), at as u64 + 1);
         check_name(name, number)?;
@@ -135,7 +123,7 @@ mod tests {
             ]
         );
         assert!(
-            text.starts_with("\u{feff}# order best/1Remove-Item x\n$Err"),
+            text.starts_with("\u{feff}# order best/1Remove-Item x\n# With -Continue, "),
             "{text}"
         );
     }

@@ -1,22 +1,13 @@
 //! Writes a POSIX shell script that copies files in order.
 //!
 //! The script is safe for any file name: every name is quoted, none is ever parsed. It stops at the first error and
-//! never overwrites: a file that is there already stops it, or is passed over with a message when asked for. A file
-//! appears under its name only when it is whole: it is copied to `.tapewise-part` in the same directory first.
+//! never overwrites: a file that is there already stops it, or is passed over with a message if the script is run with
+//! `--continue`. A file appears under its name only when it is whole: it is copied to `.tapewise-part` in the same
+//! directory first.
 
 use std::io::{self, Write};
 
 use crate::number::excerpt_bytes;
-
-/// What the script does with a file that is there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Existing {
-    /// Says so and stops.
-    #[default]
-    Stop,
-    /// Says so and goes on with the next, to take up a copy that was interrupted.
-    Skip,
-}
 
 /// What the script copies from where to where.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -25,8 +16,6 @@ pub struct ScriptOptions {
     pub source: Vec<u8>,
     /// The directory they are copied into; it is made when it is not there.
     pub destination: Vec<u8>,
-    /// What to do with a file that is there already.
-    pub existing: Existing,
     /// Lines for the head of the script, for example which plan it is.
     pub comments: Vec<String>,
 }
@@ -61,28 +50,30 @@ const HEAD: &str = r#"set -eu
 LC_ALL=C
 export LC_ALL
 
+# With --continue, files that are there already are passed over: to take up a copy that was stopped.
+case "$#${1-}" in
+0) existing=stop ;;
+1--continue) existing=pass ;;
+*)
+    printf 'usage: sh %s [--continue]\n' "$0" >&2
+    exit 2
+    ;;
+esac
+
 # copy SOURCE DESTINATION DIRECTORY-OF-DESTINATION
 copy() {
     if [ -e "$2" ] || [ -L "$2" ]; then
-        existing "$2"
-        return 0
+        if [ "$existing" = pass ]; then
+            printf 'already there, passed over: %s\n' "$2" >&2
+            return 0
+        fi
+        printf 'already there, not overwritten, stopped: %s\n' "$2" >&2
+        printf 'sh %s --continue copies what is missing\n' "$0" >&2
+        exit 1
     fi
     mkdir -p -- "$3"
     cp -pP -- "$1" "$3/.tapewise-part"
     mv -- "$3/.tapewise-part" "$2"
-}
-
-"#;
-
-const STOP: &str = r#"existing() {
-    printf 'already there, not overwritten, stopped: %s\n' "$1" >&2
-    exit 1
-}
-
-"#;
-
-const SKIP: &str = r#"existing() {
-    printf 'already there, passed over: %s\n' "$1" >&2
 }
 
 "#;
@@ -103,10 +94,6 @@ pub fn write_script<N: AsRef<[u8]>>(
         let line: String = comment.chars().filter(|c| !c.is_control()).collect();
         writeln!(out, "# {line}")?;
     }
-    out.write_all(match options.existing {
-        Existing::Stop => STOP.as_bytes(),
-        Existing::Skip => SKIP.as_bytes(),
-    })?;
     out.write_all(HEAD.as_bytes())?;
     for (at, name) in names.into_iter().enumerate() {
         let name = name.as_ref();

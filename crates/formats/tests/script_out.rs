@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
-use tapewise_formats::script_out::{Existing, ScriptOptions, write_quoted, write_script};
+use tapewise_formats::script_out::{ScriptOptions, write_quoted, write_script};
 
 /// A directory of our own that is removed at the end.
 struct Scratch(PathBuf);
@@ -33,23 +33,23 @@ impl Scratch {
         fs::read(self.0.join("out dir").join(OsStr::from_bytes(name))).ok()
     }
 
-    fn options(&self, existing: Existing) -> ScriptOptions {
+    fn options(&self) -> ScriptOptions {
         let at = |name: &str| self.0.join(name).as_os_str().as_bytes().to_vec();
         ScriptOptions {
             source: at("src"),
             destination: at("out dir"),
-            existing,
             comments: vec!["a plan\ntouch pwned".to_string()],
         }
     }
 
-    fn run(&self, names: &[&[u8]], options: &ScriptOptions) -> Output {
+    fn run(&self, names: &[&[u8]], given: &[&str]) -> Output {
         let mut script = Vec::new();
-        write_script(&mut script, names, options).unwrap();
+        write_script(&mut script, names, &self.options()).unwrap();
         let path = self.0.join("copy.sh");
         fs::write(&path, script).unwrap();
         Command::new("sh")
             .arg(&path)
+            .args(given)
             .current_dir(&self.0)
             .output()
             .unwrap()
@@ -84,7 +84,7 @@ const HOSTILE: &[&[u8]] = &[
 fn hostile_names_are_copied_and_nothing_else_happens() {
     let scratch = Scratch::new();
     HOSTILE.iter().for_each(|name| scratch.put(name));
-    let done = scratch.run(HOSTILE, &scratch.options(Existing::Stop));
+    let done = scratch.run(HOSTILE, &[]);
     assert!(
         done.status.success(),
         "{}",
@@ -111,7 +111,7 @@ fn a_file_that_is_there_stops_the_script_and_stays_as_it_is() {
     fs::create_dir_all(scratch.0.join("out dir")).unwrap();
     fs::write(scratch.0.join("out dir/b"), "mine").unwrap();
     let names: [&[u8]; 3] = [b"a", b"b", b"c"];
-    let done = scratch.run(&names, &scratch.options(Existing::Stop));
+    let done = scratch.run(&names, &[]);
     assert_eq!(done.status.code(), Some(1));
     assert!(
         String::from_utf8_lossy(&done.stderr).contains("already there, not overwritten, stopped")
@@ -120,17 +120,20 @@ fn a_file_that_is_there_stops_the_script_and_stays_as_it_is() {
     assert_eq!(scratch.got(b"b").as_deref(), Some(&b"mine"[..]));
     assert_eq!(scratch.got(b"c"), None);
 
-    let done = scratch.run(&names, &scratch.options(Existing::Skip));
+    let done = scratch.run(&names, &["--continue"]);
     assert!(done.status.success());
     assert_eq!(scratch.got(b"b").as_deref(), Some(&b"mine"[..]));
     assert_eq!(scratch.got(b"c").as_deref(), Some(&b"c"[..]));
+    for given in [&["--resume"][..], &["--continue", "x"], &[""]] {
+        assert_eq!(scratch.run(&names, given).status.code(), Some(2));
+    }
 }
 
 #[test]
 fn the_first_error_stops_the_script() {
     let scratch = Scratch::new();
     scratch.put(b"b");
-    let done = scratch.run(&[b"missing", b"b"], &scratch.options(Existing::Stop));
+    let done = scratch.run(&[b"missing", b"b"], &[]);
     assert!(!done.status.success());
     assert_eq!(scratch.got(b"b"), None);
 }
@@ -170,7 +173,6 @@ fn the_script_is_as_recorded() {
     let options = ScriptOptions {
         source: b"/mnt/ltfs".to_vec(),
         destination: b"out".to_vec(),
-        existing: Existing::Stop,
         comments: vec!["order best/1, seed 1".to_string()],
     };
     let mut script = Vec::new();

@@ -365,7 +365,6 @@ impl Ordered {
                     source: from.as_bytes().to_vec(),
                     destination: into.as_bytes().to_vec(),
                     comments: vec![format!("order {}", found.origin.versioned())],
-                    ..ScriptOptions::default()
                 };
                 if format == "script" {
                     write_script(&mut text, ids(), &options)?;

@@ -549,7 +549,6 @@ fn write_order(
                 source: directory(&args.script_from, "."),
                 destination: directory(&args.script_into, "recalled"),
                 comments: vec![format!("order {}", found.origin.versioned())],
-                ..ScriptOptions::default()
             };
             let written = if matches!(kind, Kind::Script) {
                 write_script(&mut out, ids(), &options)
