@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use tapewise::Batch;
 use tapewise::batch::{Chosen, Listed, LtfsVolume, Source, check_label};
-use tapewise::tapes::{Share, TapesError, share};
+use tapewise::tapes::{Share, TapesError, everything, share};
 use tapewise_formats::list::Name;
 use tapewise_formats::ltfs_extent::LtfsLayout;
 use tapewise_formats::name_match::MatchBy;
@@ -159,12 +159,11 @@ impl Input {
     /// The share of each volume in what is wanted.
     pub fn share(&self, volumes: &[LtfsVolume]) -> Result<Share, CliError> {
         if self.all_files {
-            let files = volumes.iter();
-            let files = files.map(|volume| (0..volume.files().len()).collect());
-            return Ok(Share {
-                files: files.collect(),
-                notices: Vec::new(),
-            });
+            let mut share = everything(volumes);
+            if self.volume.is_some() {
+                share.notices.clear();
+            }
+            return Ok(share);
         }
         let (list, names) = names(self)?;
         let listed = Listed {

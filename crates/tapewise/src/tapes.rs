@@ -8,4 +8,4 @@ mod rota;
 mod share;
 
 pub use rota::{Rota, TapeTime, Turn, rota};
-pub use share::{Share, TapesError, share};
+pub use share::{Share, TapesError, everything, share};

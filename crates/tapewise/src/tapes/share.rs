@@ -42,6 +42,44 @@ struct FileAt {
     file: usize,
 }
 
+/// All files of all volumes, each where it is; says so if that reads several files of one path.
+pub fn everything(volumes: &[LtfsVolume]) -> Share {
+    let by_path = by_path(volumes);
+    let several: Vec<_> = by_path
+        .iter()
+        .filter(|(_, places)| places.iter().any(|place| place.volume != places[0].volume))
+        .collect();
+    let notices = several.first().map(|(path, places)| {
+        let on = places
+            .iter()
+            .map(|place| shown(volumes[place.volume].title().as_bytes()));
+        let paths = units::count(several.len(), "path");
+        let verb = if several.len() == 1 { "is" } else { "are" };
+        format!(
+            "{paths} {verb} on several volumes, and each file is read: {} is on {}",
+            shown(path.as_bytes()),
+            on.collect::<Vec<_>>().join(", ")
+        )
+    });
+    let files = volumes.iter().map(|one| (0..one.files().len()).collect());
+    Share {
+        files: files.collect(),
+        notices: notices.into_iter().collect(),
+    }
+}
+
+/// Where each path is.
+fn by_path(volumes: &[LtfsVolume]) -> BTreeMap<String, Vec<FileAt>> {
+    let mut by_path: BTreeMap<String, Vec<FileAt>> = BTreeMap::new();
+    for (volume, one) in volumes.iter().enumerate() {
+        for (file, entry) in one.files().iter().enumerate() {
+            let places = by_path.entry(String::from(&entry.path)).or_default();
+            places.push(FileAt { volume, file });
+        }
+    }
+    by_path
+}
+
 /// Finds the names of a list among volumes. A name with a volume's name in it, such as `/Volumes/SHOW_A/a.mov`, is
 /// looked for there first. A file of which several volumes have copies is read from `wanted`, the number of a volume,
 /// or else from the volume from which most is read anyway.
@@ -53,14 +91,7 @@ pub fn share(
     listed: &Listed,
     wanted: Option<usize>,
 ) -> Result<Share, TapesError> {
-    let mut by_path: BTreeMap<String, Vec<FileAt>> = BTreeMap::new();
-    for (volume, one) in volumes.iter().enumerate() {
-        for (file, entry) in one.files().iter().enumerate() {
-            let places = by_path.entry(String::from(&entry.path)).or_default();
-            places.push(FileAt { volume, file });
-        }
-    }
-    let (paths, places): (Vec<String>, Vec<Vec<FileAt>>) = by_path.into_iter().unzip();
+    let (paths, places): (Vec<String>, Vec<Vec<FileAt>>) = by_path(volumes).into_iter().unzip();
     let paths = Paths::new(paths);
     // By name of the list: what it names on the volume that it names.
     let own = on_named_volumes(volumes, listed);
@@ -370,6 +401,21 @@ mod tests {
         let share = shared_with(&volumes, &["clip"], Some(1)).unwrap();
         assert_eq!(share.files, [vec![], vec![0]]);
         assert!(share.notices.is_empty(), "{:?}", share.notices);
+    }
+
+    #[test]
+    fn everything_is_all_files_of_all_volumes_copies_too() {
+        let volumes = [
+            volume("A", &[("clip", 5), ("own", 1)]),
+            volume("B", &[("clip", 5)]),
+        ];
+        let share = everything(&volumes);
+        assert_eq!(share.files, [vec![0, 1], vec![0]]);
+        assert_eq!(
+            share.notices,
+            ["1 path is on several volumes, and each file is read: clip is on A, B"]
+        );
+        assert!(everything(&volumes[..1]).notices.is_empty());
     }
 
     #[test]
