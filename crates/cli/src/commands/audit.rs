@@ -236,12 +236,17 @@ fn audit(args: &Audit) -> Result<Findings, CliError> {
         since: args.since,
         year: args.year,
     };
-    let logs = input::read(&args.logs, terms, &mut close)?;
+    let mut logs = input::read(&args.logs, terms, &mut close)?;
     let read = &logs.mounts.ledger.volumes;
-    if let Some((volume, _)) = args.map.iter().find(|(one, _)| !read.contains_key(one)) {
-        return Err(CliError::input(format!(
-            "--map: no log has the volume {volume}"
-        )));
+    for (volume, _) in args.map.iter().filter(|(one, _)| !read.contains_key(one)) {
+        // What is the same command each month may name a tape that was not in a drive this month.
+        if args.since.is_none() {
+            return Err(CliError::input(format!(
+                "--map: no log has the volume {volume}"
+            )));
+        }
+        let unused = format!("--map: no log has the volume {volume} after --since");
+        logs.notices.push(unused);
     }
     let mut found = Findings {
         ledger: logs.mounts.ledger,

@@ -104,6 +104,12 @@ fn hours_are_divided_by_day_and_counted_from_a_day_on() {
         "{}",
         table.err
     );
+    // The same command each month may name a tape that was not read this month.
+    desk.put("B.csv", "block,wrap,lpos\n0,0,100\n");
+    let quiet = desk.done("audit --profile lto8 log.csv --since 2026-11-02 --map B=B.csv");
+    let unused = "no log has the volume B after --since";
+    assert!(quiet.err.contains(unused), "{}", quiet.err);
+    assert_eq!(quiet.text(), table.text());
     desk.put("undated.csv", self::log(50.0, 10.0));
     desk.refused(
         "audit --profile lto8 undated.csv --since 2026-11-02",
