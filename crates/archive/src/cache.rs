@@ -22,6 +22,7 @@ mod state;
 mod tie;
 
 pub use disk::{Directory, Disk, DiskFile};
+pub(crate) use error::is_no_room;
 pub use error::{CacheError, Limit};
 pub use incoming::{Arrived, Incoming, Reservation};
 pub(crate) use recover::QUARANTINE;
@@ -35,10 +36,12 @@ use crate::kept::Kept;
 use error::io_error;
 pub(crate) use place::place;
 use recover::Reconcile;
+use rustix::io::Errno;
 use state::{Inner, State};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -105,6 +108,7 @@ impl Cache {
             records,
             water,
             state: Mutex::new(state),
+            unwritten_bytes: AtomicU64::new(0),
             holds: Kept::default(),
         };
         Ok((Cache(Arc::new(inner)), recovered))
@@ -148,6 +152,7 @@ impl Cache {
             records,
             water,
             state: Mutex::new(state),
+            unwritten_bytes: AtomicU64::new(0),
             holds: Kept::default(),
         }))
     }
@@ -220,12 +225,14 @@ impl Cache {
             });
         }
         state.reserved_bytes += bytes;
+        self.0.unwritten_bytes.fetch_add(bytes, Ordering::Relaxed);
         let key = CacheKey(state.next_key);
         state.next_key += 1;
         Ok(Reservation {
             cache: Arc::clone(&self.0),
             key,
             bytes,
+            unwritten_bytes: bytes,
         })
     }
 
@@ -275,14 +282,20 @@ impl Cache {
         bytes: u64,
         at_ns: i64,
     ) -> Result<Option<Limit>, CacheError> {
-        let free = || self.0.disk.free_bytes();
-        let asking = || io_error("asking for the free room of", Path::new("."));
-        let mut free_bytes = free().map_err(asking())?;
-        if free_bytes < bytes {
-            self.evict_locked(state, bytes - free_bytes, at_ns)?;
-            free_bytes = free().map_err(asking())?;
+        let free = || {
+            let free = self.0.disk.free_bytes();
+            free.map_err(io_error("asking for the free room of", Path::new(".")))
+        };
+        let unwritten_bytes = self.0.unwritten_bytes.load(Ordering::Relaxed);
+        let wanted_bytes = bytes.saturating_add(unwritten_bytes);
+        let mut free_bytes = free()?;
+        if free_bytes < wanted_bytes {
+            self.evict_locked(state, wanted_bytes - free_bytes, at_ns)?;
+            free_bytes = free()?;
         }
-        Ok((free_bytes < bytes).then_some(Limit::Disk { free_bytes }))
+        Ok((free_bytes < wanted_bytes).then_some(Limit::Disk {
+            free_bytes: free_bytes.saturating_sub(unwritten_bytes),
+        }))
     }
 
     /// Evicts files until `bytes` are free or nothing more may go; returns what was freed.
@@ -368,9 +381,23 @@ impl Cache {
         }
     }
 
-    /// Drops a file whose contents here are damaged or gone, if a copy of it is whole on tape; false where none is,
-    /// and the file stays as it is.
+    /// Whether the contents of a file are known not to be here, or not to be those that it was stored with. Of what
+    /// cannot be opened for now, as there are too many open files, nobody knows.
+    fn is_damaged(&self, file: FileId) -> Result<bool, CacheError> {
+        match self.is_whole(file) {
+            Err(CacheError::Io { source, .. }) => {
+                Ok(source.raw_os_error() == Some(Errno::IO.raw_os_error()))
+            }
+            is_whole => Ok(!is_whole?),
+        }
+    }
+
+    /// Drops a file whose contents here are damaged or gone, if a copy of it is whole on tape; false where none is, or
+    /// nobody knows, and the file stays as it is. They are read once more for that.
     pub fn discard(&self, file: FileId) -> Result<bool, CacheError> {
+        if !self.is_damaged(file)? {
+            return Ok(false);
+        }
         // Held to the end, so that nobody evicts it between record and file.
         let mut state = self.0.state();
         let Some(cached) = self.0.records.cached(file)? else {

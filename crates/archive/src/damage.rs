@@ -103,7 +103,7 @@ impl Archive {
             Look::AtLengths => Ok(None),
             Look::AtContents => {
                 let known = self.catalogue.sums_of(cached.file)?;
-                Ok(match matches(file, &known) {
+                Ok(match matches(file, bytes, &known) {
                     Ok(true) => None,
                     Ok(false) => Some("has another checksum than when it was stored".to_owned()),
                     Err(error) => unreadable(error),

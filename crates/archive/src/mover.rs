@@ -75,7 +75,7 @@ pub use verify::{Verified, VolumeVerified};
 pub(crate) use wanted::{WantedVolume, WantedVolumes};
 
 use crate::bucket::Buckets;
-use crate::cache::{Cache, CacheError};
+use crate::cache::{Cache, CacheError, is_no_room};
 use crate::catalogue::{Catalogue, CatalogueError};
 use crate::deliver::{DeliverError, Watch};
 use crate::placement::GroupBy;
@@ -316,9 +316,16 @@ impl MoveError {
         let inner = error
             .get_ref()
             .and_then(|inner| inner.downcast_ref::<MoveError>());
-        match inner {
-            Some(MoveError::Deliver(error)) => error.is_of_destination(),
-            inner => matches!(inner, Some(MoveError::Cache(CacheError::Full { .. }))),
+        inner.is_some_and(MoveError::is_full)
+    }
+
+    /// Whether it says that where a file is to go takes none for now.
+    fn is_full(&self) -> bool {
+        match self {
+            MoveError::Deliver(error) => error.is_of_destination(),
+            MoveError::Cache(error) => error.is_full(),
+            MoveError::Copy { source, .. } => is_no_room(source),
+            _ => false,
         }
     }
 

@@ -251,9 +251,13 @@ impl Summer {
     }
 }
 
-/// Whether contents have all of these sums.
-pub(crate) fn matches(mut contents: impl std::io::Read, known: &[Sum]) -> std::io::Result<bool> {
+/// Whether contents have this length and all of these sums.
+pub(crate) fn matches(
+    mut contents: impl std::io::Read,
+    bytes: u64,
+    known: &[Sum],
+) -> std::io::Result<bool> {
     let mut summer = Summer::new(known.iter().map(|sum| sum.kind));
-    std::io::copy(&mut contents, &mut summer)?;
-    Ok(summer.finish() == known)
+    let read = std::io::copy(&mut contents, &mut summer)?;
+    Ok(read == bytes && summer.finish() == known)
 }

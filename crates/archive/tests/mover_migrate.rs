@@ -4,15 +4,9 @@
 use crate::site;
 
 use site::Site;
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use tapewise_archive::cache::{Cache, Directory, Disk, DiskFile, Water};
-use tapewise_archive::catalogue::{
-    Copy, CopyState, Files, Loss, NewRecall, Recorded, Requests, Volumes,
-};
+use tapewise_archive::catalogue::{Copy, CopyState, Files, Loss, Recorded, Volumes};
 use tapewise_archive::mover::{MoveError, Precompress};
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_emulator::Faults;
@@ -143,77 +137,6 @@ fn a_file_that_is_gone_from_the_cache_keeps_no_other_one_from_tape() {
         let why = &migrated.refused[0].1;
         assert!(why.contains("should be in the cache"), "{why}");
     }
-}
-
-/// A disk that is full, though nobody has said so.
-struct Full(Directory);
-
-impl Disk for Full {
-    fn create(&self, name: &Path) -> io::Result<Box<dyn DiskFile>> {
-        // Whose cache it is was written while there was room.
-        if name.starts_with("catalogue-id.new") {
-            return self.0.create(name);
-        }
-        let full = fs::File::options().write(true).open("/dev/full")?;
-        Ok(Box::new(full))
-    }
-
-    fn sync(&self, name: &Path, file: &mut dyn DiskFile) -> io::Result<()> {
-        self.0.sync(name, file)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.rename(from, to)
-    }
-
-    fn sync_directory(&self, name: &Path) -> io::Result<()> {
-        self.0.sync_directory(name)
-    }
-
-    fn remove(&self, name: &Path) -> io::Result<()> {
-        self.0.remove(name)
-    }
-
-    fn open(&self, name: &Path) -> io::Result<Box<dyn DiskFile>> {
-        self.0.open(name)
-    }
-
-    fn files(&self) -> io::Result<Vec<(PathBuf, u64)>> {
-        self.0.files()
-    }
-
-    fn make_directories(&self, names: &[PathBuf]) -> io::Result<()> {
-        self.0.make_directories(names)
-    }
-}
-
-#[test]
-fn a_frame_whose_end_the_disk_does_not_take_is_no_broken_frame() {
-    let mut site = Site::new(1, 2, Faults::none());
-    site.settings.precompress = Some(QUICK);
-    site.store_these(&texts("t", 1), 1);
-    site.mover(|mover| mover.migrate(i64::MAX))
-        .expect("migrated");
-    site.empty_cache();
-    let disk = Directory::open(&site.directory.path().join("full")).expect("a directory");
-    let water = Water {
-        high_bytes: 1 << 30,
-        low_bytes: 1 << 29,
-    };
-    let records = Arc::clone(&site.catalogue) as _;
-    site.cache = Cache::open(Box::new(Full(disk)), records, water)
-        .expect("a cache")
-        .0;
-    let recall = NewRecall {
-        file: site.id("t/0"),
-        terms: site::terms(),
-        destination: None,
-    };
-    site.catalogue.submit(&[recall], 9).expect("a request");
-    let error = site.mover(|mover| mover.recall()).expect_err("full");
-    assert!(error.to_string().contains("No space left"), "{error}");
-    assert_eq!(copies(&site, "t/0")[0].state, CopyState::Whole);
-    assert_eq!(site.catalogue.unanswered().expect("a catalogue").len(), 1);
 }
 
 #[test]

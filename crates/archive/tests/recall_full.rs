@@ -1,13 +1,17 @@
 //! A destination is full: what is to go there waits, and what goes elsewhere goes on.
 
-use crate::site;
+use crate::{site, small_disk};
 
 use site::{Site, terms};
+use small_disk::SmallDisk;
 use std::path::Path;
+use std::sync::Arc;
+use tapewise_archive::cache::{Cache, Water};
 use tapewise_archive::catalogue::{
-    Answer, CacheRecords, NewRecall, Recorded, RequestId, RequestState, Requests, Volumes,
+    Answer, CacheRecords, CopyState, Files, NewRecall, Recorded, RequestId, RequestState, Requests,
+    Volumes,
 };
-use tapewise_archive::mover::FullPlace;
+use tapewise_archive::mover::{FullPlace, Precompress};
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_emulator::Faults;
 use tapewise_library::pool::Pace;
@@ -262,5 +266,48 @@ fn a_tape_of_which_all_goes_to_a_full_destination_is_not_read_on_and_others_are(
     assert_eq!(state(&site, delivered), RequestState::Delivered);
     for request in waiting {
         assert_eq!(state(&site, request), RequestState::Queued);
+    }
+}
+
+#[test]
+fn what_the_disk_of_the_cache_does_not_take_waits_and_what_goes_elsewhere_comes() {
+    for precompress in [
+        None,
+        Some(Precompress {
+            level: 3,
+            threads: 1,
+        }),
+    ] {
+        let mut site = Site::new(1, 2, Faults::none());
+        site.settings.precompress = precompress;
+        let text = |name: &str| (name.to_owned(), name.repeat(5_000).into_bytes());
+        site.store_these(&[text("into the cache"), text("elsewhere")], 1);
+        site.mover(|mover| mover.migrate(i64::MAX))
+            .expect("migrated");
+        site.empty_cache();
+        let disk = SmallDisk::new(&site.directory.path().join("full"), None);
+        let water = Water {
+            high_bytes: 1 << 30,
+            low_bytes: 1 << 29,
+        };
+        let records = Arc::clone(&site.catalogue) as _;
+        site.cache = Cache::open(disk, records, water).expect("a cache").0;
+        let waits = fetch(&site, "into the cache");
+        let open = site.destination("open");
+        let comes = request(&site, "elsewhere", &open);
+        let done = site.mover(|mover| mover.recall()).expect("recalled");
+        assert_eq!((done.delivered, done.failed), (1, vec![]));
+        assert_eq!(state(&site, comes), RequestState::Delivered);
+        assert_eq!(state(&site, waits), RequestState::Queued);
+        let [FullPlace { place: None, why }] = &done.full[..] else {
+            panic!("{:?}", done.full);
+        };
+        assert!(why.contains("No space left"), "{why}");
+        // What no disk takes is no broken copy.
+        let copies = site.catalogue.file(site.id("into the cache"));
+        let copies = copies.expect("a file").copies;
+        assert_eq!(copies[0].state, CopyState::Whole);
+        assert_eq!(copies[0].zstd_bytes.is_some(), precompress.is_some());
+        site.assert_integrity();
     }
 }

@@ -118,7 +118,7 @@ pub enum Limit {
     },
     /// Its disk, less what is kept for the catalogue.
     Disk {
-        /// What is free on the disk, less what is kept.
+        /// What is free on the disk, less what is kept and what transfers under way will write.
         free_bytes: u64,
     },
 }
@@ -136,10 +136,25 @@ impl fmt::Display for Limit {
 }
 
 impl CacheError {
+    /// Whether there is no room for now: by its water, or because others have filled its disk meanwhile.
+    pub fn is_full(&self) -> bool {
+        match self {
+            CacheError::Full { .. } => true,
+            CacheError::Io { source, .. } => is_no_room(source),
+            _ => false,
+        }
+    }
+
     /// Whether it says of one file that it cannot be opened: others may well be.
     pub fn is_of_the_file(&self) -> bool {
         matches!(self, CacheError::Missing { .. } | CacheError::Io { .. })
     }
+}
+
+/// Whether the system said that the disk, or what is granted of it, is full.
+pub(crate) fn is_no_room(error: &io::Error) -> bool {
+    use io::ErrorKind::{QuotaExceeded, StorageFull};
+    error.raw_os_error().is_some() && matches!(error.kind(), StorageFull | QuotaExceeded)
 }
 
 /// Makes the error of something that was done with a file.

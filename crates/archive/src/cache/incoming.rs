@@ -8,21 +8,31 @@ use crate::catalogue::CacheKey;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Room in the cache, given back when it is dropped.
 pub struct Reservation {
     pub(super) cache: Arc<Inner>,
     pub(super) key: CacheKey,
     pub(super) bytes: u64,
+    pub(super) unwritten_bytes: u64,
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
         self.cache.state().reserved_bytes -= self.bytes;
+        self.note_written(self.unwritten_bytes);
     }
 }
 
 impl Reservation {
+    /// So much of what was reserved is on the disk, or never will be.
+    fn note_written(&mut self, bytes: u64) {
+        self.unwritten_bytes -= bytes;
+        let unwritten = &self.cache.unwritten_bytes;
+        unwritten.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
     /// Makes the file that the contents are written to.
     pub fn create(self) -> Result<Incoming, CacheError> {
         let name = incoming(self.key);
@@ -30,7 +40,6 @@ impl Reservation {
         let file = created.map_err(io_error("making", &name))?;
         Ok(Incoming {
             file,
-            written_bytes: 0,
             named: Named {
                 reservation: self,
                 name: Some(name),
@@ -57,19 +66,19 @@ impl Drop for Named {
 /// A file that is being written; when it is dropped it is gone.
 pub struct Incoming {
     file: Box<dyn DiskFile>,
-    written_bytes: u64,
     named: Named,
 }
 
 impl Write for Incoming {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let reserved = self.named.reservation.bytes;
-        if bytes.len() as u64 > reserved - self.written_bytes {
+        let reservation = &mut self.named.reservation;
+        if bytes.len() as u64 > reservation.unwritten_bytes {
+            let reserved = reservation.bytes;
             let text = format!("more than the {reserved} bytes that were reserved in the cache");
             return Err(io::Error::new(io::ErrorKind::QuotaExceeded, text));
         }
         let written = self.file.write(bytes)?;
-        self.written_bytes += written as u64;
+        reservation.note_written(written as u64);
         Ok(written)
     }
 
@@ -109,8 +118,9 @@ impl Incoming {
         let directory = to.parent().unwrap_or(Path::new(""));
         let synced = self.named.reservation.cache.disk.sync_directory(directory);
         synced.map_err(io_error("syncing", directory))?;
+        let reservation = &self.named.reservation;
         Ok(Arrived {
-            bytes: self.written_bytes,
+            bytes: reservation.bytes - reservation.unwritten_bytes,
             named: self.named,
         })
     }

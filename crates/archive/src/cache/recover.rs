@@ -218,7 +218,7 @@ pub(super) fn is_of(
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         opened => opened.map_err(io_error("opening", &name))?,
     };
-    matches(file, &known).map_err(io_error("reading", &name))
+    matches(file, cached.bytes, &known).map_err(io_error("reading", &name))
 }
 
 /// Looks for the file of every record, and into it where the catalogue was restored or made anew; the keys of those

@@ -4,6 +4,7 @@ use super::disk::Disk;
 use crate::catalogue::{CacheRecords, FileId, Holds};
 use crate::kept::Kept;
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How full a cache gets.
@@ -20,6 +21,8 @@ pub(super) struct Inner {
     pub(super) records: Arc<dyn CacheRecords>,
     pub(super) water: Water,
     pub(super) state: Mutex<State>,
+    /// What transfers under way have reserved and not written yet: the disk does not know of it.
+    pub(super) unwritten_bytes: AtomicU64,
     /// What the catalogue said that the cache holds.
     pub(super) holds: Kept<Holds>,
 }

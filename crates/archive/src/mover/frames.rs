@@ -6,7 +6,7 @@
 use super::MoveError;
 use super::job::{Job, Squeezed};
 use super::session::DriveContext;
-use crate::cache::CacheError;
+use crate::cache::{CacheError, Reservation};
 use crate::catalogue::FileId;
 use crate::sums::{Kind, Sum};
 use crate::volume::compress;
@@ -101,9 +101,11 @@ fn squeezed(with: &DriveContext<'_>, job: &Job, level: i32) -> Result<Outcome, C
     if most == 0 {
         return Ok(Outcome::Plain);
     }
-    let mut incoming = match cache.reserve(most, with.now()) {
-        Ok(reservation) => reservation.create()?,
-        Err(CacheError::Full { .. } | CacheError::TooLarge { .. }) => return Ok(Outcome::NoRoom),
+    let room = cache.reserve(most, with.now());
+    let mut incoming = match room.and_then(Reservation::create) {
+        Ok(incoming) => incoming,
+        Err(CacheError::TooLarge { .. }) => return Ok(Outcome::NoRoom),
+        Err(error) if error.is_full() => return Ok(Outcome::NoRoom),
         Err(error) => return Err(error),
     };
     let mut contents = match cache.read(job.file, None) {

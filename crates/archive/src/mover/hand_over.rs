@@ -4,7 +4,7 @@ use super::full::{Full, FullPlace};
 use super::place::{Place, Underway};
 use super::session::DriveContext;
 use super::{MoveError, Settings};
-use crate::cache::{CacheError, DiskFile};
+use crate::cache::DiskFile;
 use crate::catalogue::{Answer, Cause, Failure, FileId, RequestId};
 use crate::deliver::{DeliverError, Expected, InnerPath};
 use crate::record::File;
@@ -99,11 +99,7 @@ impl DriveContext<'_> {
             }
             // It is asked of the tape next.
             Ok(Handed::Gone) => Ok(()),
-            Err(MoveError::Deliver(error)) if error.is_of_destination() => {
-                full.note(place, &error);
-                Ok(())
-            }
-            Err(MoveError::Cache(error @ CacheError::Full { .. })) => {
+            Err(error) if error.is_full() => {
                 full.note(place, &error);
                 Ok(())
             }

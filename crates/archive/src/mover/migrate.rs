@@ -522,13 +522,11 @@ impl Writing<'_> {
         self.refuse(unsqueezed.refused)
     }
 
-    /// Files that cannot be written, and why. One that is read once more and still damaged makes way for the copy that
-    /// is whole on tape, if there is one.
+    /// Files that cannot be written, and why. One that is damaged makes way for the copy that is whole on tape, if there
+    /// is one.
     fn refuse(&self, refused: Vec<(FileId, String)>) -> Result<(), MoveError> {
         for (file, why) in refused {
-            if !self.with.cache.is_whole(file).unwrap_or(false) {
-                self.with.cache.discard(file)?;
-            }
+            self.with.cache.discard(file)?;
             let mut state = self.state();
             state.refused.insert(file);
             state.done.refused.push((file, why));

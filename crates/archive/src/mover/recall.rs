@@ -12,7 +12,7 @@ use super::full::Full;
 use super::hand_over::{Recalled, Target};
 use super::place::Underway;
 use super::session::DriveContext;
-use crate::cache::CacheError;
+use crate::cache::{CacheError, is_no_room};
 use crate::catalogue::{Answer, Cause, CopyState, Failure, RequestId, RequestState, Waiting};
 use crate::deliver::{DeliverError, Delivered};
 use crate::finishing::Finishing;
@@ -212,6 +212,7 @@ impl<'a> Deliverer<'a> {
                 self.doubt(want, failure)
             }
             Err(MoveError::Deliver(error)) => self.refuse(want, error),
+            Err(error) if error.is_full() => self.hold_back(want, error),
             Err(error) => Err(error),
         }
     }
@@ -369,7 +370,6 @@ impl<'a> Deliverer<'a> {
 
     /// Bytes of a file were rejected. An error in one file does not stop the others.
     fn not_taken(&mut self, want: usize, error: Error) -> Result<(), Error> {
-        let is_frame = self.waiting[want].zstd_bytes.is_some();
         match error.downcast::<DeliverError>() {
             // More than the file has: other contents than the catalogue's.
             Ok(error @ DeliverError::Beyond { .. }) => {
@@ -377,10 +377,17 @@ impl<'a> Deliverer<'a> {
                 self.settle(want, |this| this.doubt(want, failure))
             }
             Ok(error) => self.settle(want, |this| this.refuse(want, error)),
-            // Not the disk: what was read is no zstd frame.
-            Err(error) if is_frame && error.raw_os_error().is_none() => {
+            // Not the disk: what was read is no zstd frame, or more than the cache was told.
+            Err(error) if error.raw_os_error().is_none() => {
                 let failure = Failure::new(Cause::WrongContents, error.to_string());
                 self.settle(want, |this| this.doubt(want, failure))
+            }
+            // Others have filled the disk of the cache meanwhile.
+            Err(source) if is_no_room(&source) => {
+                let path = self.with.catalogue.file(self.waiting[want].file);
+                let path = path.map_err(Error::other)?.file.path;
+                let error = MoveError::Copy { path, source };
+                self.settle(want, |this| this.hold_back(want, error))
             }
             Err(error) => Err(error),
         }
@@ -465,7 +472,7 @@ impl Receiver for Deliverer<'_> {
                 let failure = Failure::new(Cause::Destination, error.to_string());
                 return self.settle(want, |this| this.fail(want, failure));
             }
-            Err(MoveError::Cache(error @ CacheError::Full { .. })) => {
+            Err(MoveError::Cache(error)) if error.is_full() => {
                 return self.settle(want, |this| this.hold_back(want, error));
             }
             partial => partial.map_err(Error::other)?,
