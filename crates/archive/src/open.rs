@@ -214,6 +214,14 @@ impl Archive {
         })
     }
 
+    /// The catalogue over a connection of its own: what is asked there waits for nothing that is asked here.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn catalogue_apart(&self) -> Result<Arc<dyn Catalogue>, OpenError> {
+        Ok(catalogue_of(&self.directory, &self.settings)?.open_existing()?)
+    }
+
     /// What the next [`Archive::open`] would do to the catalogue's schema; nothing is changed. `None` where it is
     /// this program's.
     ///

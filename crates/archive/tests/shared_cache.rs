@@ -119,3 +119,16 @@ fn who_shares_the_cache_waits_until_it_has_been_put_right() {
         assert_ne!(files[0], files[1]);
     });
 }
+
+#[test]
+fn a_catalogue_apart_answers_while_the_other_one_is_at_work() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let settings: ArchiveSettings = toml::from_str(SETTINGS).expect("settings");
+    let archive = Archive::create(&directory.path().join("A"), &settings).expect("an archive");
+    let apart = archive.catalogue_apart().expect("a connection");
+    let mut list = std::iter::from_fn(|| {
+        assert_eq!(apart.leases().expect("an answer"), []);
+        None
+    });
+    assert_eq!(archive.catalogue.add_list(&mut list, 1).expect("added"), 0);
+}

@@ -29,9 +29,9 @@ pub fn lessee(archive: &Archive, host: String, lease: Duration) -> Result<Lessee
     };
     let began = Instant::now();
     let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-    let catalogue = Arc::clone(&archive.catalogue);
+    // To read a long queue takes longer than a lease may wait to be renewed.
     Ok(Lessee::new(
-        catalogue,
+        archive.catalogue_apart()?,
         holder,
         nanoseconds(lease),
         Arc::new(now_ns),
