@@ -304,11 +304,8 @@ impl Cache {
     }
 
     fn evict_locked(&self, state: &mut State, bytes: u64, at_ns: i64) -> Result<u64, CacheError> {
-        let used: Vec<(FileId, i64)> = state
-            .used_ns
-            .iter()
-            .map(|(&file, &at)| (file, at))
-            .collect();
+        let used = state.used_ns.iter().map(|(&file, &at)| (file, at));
+        let used: Vec<(FileId, i64)> = used.collect();
         let evicted = self.0.records.evict(bytes, &used, at_ns)?;
         state.used_ns.clear();
         let mut freed = 0;
@@ -449,7 +446,7 @@ impl Cache {
         match self.0.disk.open(&name) {
             Ok(opened) => {
                 if let Some(used_ns) = used_ns {
-                    self.0.state().used_ns.insert(file, used_ns);
+                    self.note_used(file, used_ns)?;
                 }
                 Ok(Some(opened))
             }
@@ -464,6 +461,23 @@ impl Cache {
             }
             Err(error) => Err(io_error("opening", &name)(error)),
         }
+    }
+}
+
+impl Cache {
+    /// Notes when a file was used. The catalogue is told when something is evicted, or when there is much to tell.
+    fn note_used(&self, file: FileId, used_ns: i64) -> Result<(), CacheError> {
+        const MUCH: usize = 10_000;
+        let mut state = self.0.state();
+        state.used_ns.insert(file, used_ns);
+        if state.used_ns.len() < MUCH {
+            return Ok(());
+        }
+        let used: Vec<(FileId, i64)> = std::mem::take(&mut state.used_ns).into_iter().collect();
+        drop(state);
+        // Nothing has to go for it.
+        self.0.records.evict(0, &used, used_ns)?;
+        Ok(())
     }
 }
 

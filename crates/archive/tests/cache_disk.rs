@@ -9,11 +9,12 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tapewise_archive::cache::{Cache, CacheError, Directory, Disk, Water};
-use tapewise_archive::catalogue::Catalogue;
+use tapewise_archive::catalogue::{CacheKey, Catalogue, FileId};
 
 on_each_database!(
     two_files_that_do_not_both_fit_are_not_both_taken,
     what_cannot_be_opened_for_now_stays_and_what_is_damaged_goes,
+    of_many_files_those_go_that_were_not_used_for_longest,
 );
 
 fn cache(disk: Box<dyn Disk>, catalogue: &Arc<dyn Catalogue>) -> Cache {
@@ -73,6 +74,31 @@ fn what_cannot_be_opened_for_now_stays_and_what_is_damaged_goes(catalogue: Arc<d
     std::fs::write(&name, b"fr").expect("damaged");
     assert!(cache.discard(file).expect("damaged"));
     assert_eq!(catalogue.cached(file).expect("asked"), None);
+}
+
+fn of_many_files_those_go_that_were_not_used_for_longest(catalogue: Arc<dyn Catalogue>) {
+    const FILES: i64 = 1_300;
+    let stores = (0..FILES).map(|at| (CacheKey(at as u64), store(&format!("{at}"), 1, 1)));
+    let stores: Vec<_> = stores.collect();
+    let stored = catalogue.store_cached(&stores, 1).expect("stored");
+    let files: Vec<FileId> = stored.into_iter().map(|(file, _)| file).collect();
+    let tape = catalogue.add_volume(&volume("A00001L8"), 1).expect("added");
+    let copies: Vec<(FileId, u32)> = files.iter().map(|&file| (file, 1)).collect();
+    write_whole(&*catalogue, tape, &copies, 2).expect("on tape");
+    // The later ones longer ago; of one it is known that it was used since.
+    let used = files.iter().zip(0..).map(|(&file, at)| (file, 9_000 - at));
+    let used: Vec<(FileId, i64)> = used.collect();
+    catalogue.evict(0, &used, 10_000).expect("noted");
+    let older = [(files[0], 5), (files[9], 9_999)];
+    let evicted = catalogue.evict(1_295, &older, 10_000).expect("evicted");
+    let evicted: Vec<FileId> = evicted.into_iter().map(|one| one.file).collect();
+    let mut expected: Vec<FileId> = files[5..].iter().rev().copied().collect();
+    expected.retain(|file| *file != files[9]);
+    expected.push(files[4]);
+    assert_eq!(evicted, expected);
+    let kept = catalogue.all_cached().expect("asked");
+    let kept: Vec<FileId> = kept.into_iter().map(|one| one.file).collect();
+    assert_eq!(kept, [files[0], files[1], files[2], files[3], files[9]]);
 }
 
 /// All files below a directory.

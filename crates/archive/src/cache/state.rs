@@ -34,8 +34,8 @@ pub(super) struct State {
     pub(super) next_key: u64,
     /// When the catalogue was last asked how much is held, where others have the cache too.
     pub(super) looked_ns: Option<i64>,
-    /// When files were last read: noted in the catalogue when files are evicted, and only then, for a
-    /// transaction per read would cost more than the read.
+    /// When files were last read: noted in the catalogue many at once, for a transaction per read would cost more than
+    /// the read.
     pub(super) used_ns: HashMap<FileId, i64>,
 }
 

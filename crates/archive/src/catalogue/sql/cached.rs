@@ -2,7 +2,7 @@
 
 use super::files::{insert_store, settle};
 use super::rows::sums;
-use super::{Database, Row, Transaction, all, one, params, run, walk};
+use super::{AT_ONCE, Database, Row, ToValue as _, Transaction, all, many, one, params, run, walk};
 use crate::catalogue::{
     CacheKey, CacheRecords, Cached, CatalogueError, Evicted, FileId, FileState, Holds, NewStore,
     RequestId, Result, Tie,
@@ -70,6 +70,24 @@ fn evictable(transaction: &Transaction<'_>, bytes: u64) -> Result<Vec<Evicted>> 
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(found)
+}
+
+/// Notes when files were used, many at once.
+fn note_used(transaction: &Transaction<'_>, used: &[(FileId, i64)]) -> Result<()> {
+    for some in used.chunks(AT_ONCE) {
+        let places = (0..some.len()).map(|at| format!("(?{}, ?{})", 2 * at + 1, 2 * at + 2));
+        let sql = format!(
+            "WITH used (file, at) AS (VALUES {}) UPDATE cached SET used_ns = used.at FROM used \
+            WHERE cached.file = used.file AND cached.used_ns < used.at",
+            places.collect::<Vec<_>>().join(", ")
+        );
+        let values = some
+            .iter()
+            .flat_map(|(file, at)| [file.to_value(), at.to_value()]);
+        let values = values.collect::<Result<Vec<_>>>()?;
+        transaction.search(&sql, &values, &mut |_| Ok(ControlFlow::Continue(())))?;
+    }
+    Ok(())
 }
 
 fn tie(transaction: &Transaction<'_>) -> Result<Tie> {
@@ -164,16 +182,13 @@ impl<D: Database> CacheRecords for D {
     }
 
     fn evict(&self, bytes: u64, used: &[(FileId, i64)], at_ns: i64) -> Result<Vec<Evicted>> {
-        let touch = "UPDATE cached SET used_ns = ?2 WHERE file = ?1 AND used_ns < ?2";
         self.write(|transaction| {
-            for (file, used_ns) in used {
-                run(transaction, touch, params![file, used_ns])?;
-            }
+            note_used(transaction, used)?;
             run(transaction, "DELETE FROM pin WHERE until_ns <= ?1", [at_ns])?;
             let evicted = evictable(transaction, bytes)?;
-            for file in &evicted {
-                run(transaction, "DELETE FROM cached WHERE key = ?1", [file.key])?;
-            }
+            let keys: Vec<CacheKey> = evicted.iter().map(|file| file.key).collect();
+            let gone = "DELETE FROM cached WHERE key IN ({many})";
+            many(transaction, gone, &[], &keys, |_| Ok(()))?;
             Ok(evicted)
         })
     }

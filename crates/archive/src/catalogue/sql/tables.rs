@@ -104,13 +104,18 @@ pub fn copy_all(from: &Transaction<'_>, to: &Transaction<'_>) -> Result<Vec<Held
             Ok(())
         })?;
     }
+    let mut numbers = Vec::new();
+    for (table, column) in NUMBERED {
+        if !to.columns(table)?.is_empty() {
+            numbers.push((table, column, from.last_number(table, column)?));
+        }
+    }
+    // Indexes of many rows take minutes, and a server ends a transaction in which nothing happens for so long.
     for rule in rules {
         run(to, &rule, params![])?;
     }
-    for (table, column) in NUMBERED {
-        if !to.columns(table)?.is_empty() {
-            to.set_last_number(table, column, from.last_number(table, column)?)?;
-        }
+    for (table, column, number) in numbers {
+        to.set_last_number(table, column, number)?;
     }
     for expected in &held {
         let columns = to.columns(expected.table)?;
