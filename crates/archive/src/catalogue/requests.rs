@@ -286,7 +286,7 @@ pub trait Requests: Send + Sync {
     /// after a kill, or when a drive failed. Returns how many.
     fn requeue_started(&self) -> Result<u64>;
 
-    /// Puts started requests back into the queue; one that is answered is an error.
+    /// Puts those of these requests back into the queue that somebody has begun with and nobody has answered.
     fn requeue(&self, requests: &[RequestId]) -> Result<()>;
 
     /// Answers a request, once: whoever comes second gets an error and delivers nothing.

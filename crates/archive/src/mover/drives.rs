@@ -21,7 +21,7 @@ use super::recall::{Between, Deliverer, Parts, Shared};
 use super::session::DriveContext;
 use super::wanted::WantedVolume;
 use super::{MoveError, Mover};
-use crate::catalogue::{CopyState, RequestId, RequestState, VolumeQueue, Waiting};
+use crate::catalogue::{CatalogueError, CopyState, RequestId, VolumeQueue, Waiting};
 use crate::record::Segment;
 use kept::Kept;
 use seen::Seen;
@@ -440,9 +440,12 @@ impl Recalling<'_> {
             label: queue.label.clone(),
             source: RunError::Sink(std::io::Error::other(error)),
         })?;
-        for &want in &read.outcome.left {
-            with.requeue(lock(&asked)[want])?;
-        }
+        let left: Vec<RequestId> = {
+            let asked = lock(&asked);
+            let left = read.outcome.left.iter();
+            left.map(|&want| asked[want]).collect()
+        };
+        with.catalogue.requeue(&left)?;
         self.kept.look_again(&lock(&asked))?;
         done.learned += read.outcome.learned as u64;
         let map_source = read.map_source.to_string();
@@ -479,15 +482,10 @@ impl Recalling<'_> {
             (None, None) => self.with,
         };
         let requests = queue.requests();
-        for &request in &requests {
-            // What was put back before its end waits already.
-            if with.catalogue.request(request)?.state == RequestState::Started {
-                match with.requeue(request) {
-                    // They wait again already.
-                    Err(error) if error.is_lease_lost() => return Ok(()),
-                    queued => queued?,
-                }
-            }
+        match with.catalogue.requeue(&requests) {
+            // They wait again already.
+            Err(CatalogueError::LeaseLost { .. }) => return Ok(()),
+            queued => queued?,
         }
         self.kept.look_again(&requests)?;
         Ok(())

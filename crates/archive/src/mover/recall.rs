@@ -193,7 +193,7 @@ impl<'a> Deliverer<'a> {
         if partial.bytes < waiting.zstd_bytes.unwrap_or(partial.file.bytes) {
             self.parts().0.insert(waiting.request, partial);
             // The rest comes from another volume.
-            return self.with.requeue(waiting.request);
+            return Ok(self.with.catalogue.requeue(&[waiting.request])?);
         }
         let file = partial.file;
         let Some(arriving) = partial.arriving else {
@@ -285,7 +285,7 @@ impl<'a> Deliverer<'a> {
                 self.doubtful.insert(want);
                 return Ok(());
             }
-            return self.with.requeue(waiting.request);
+            return Ok(self.with.catalogue.requeue(&[waiting.request])?);
         }
         if failure.cause == Cause::Unreadable && entry.is_only_in(waiting.number) {
             // Another day, or a clean head, may bring it.
@@ -297,7 +297,7 @@ impl<'a> Deliverer<'a> {
         let copies = self.with.catalogue.file(waiting.file)?.copies;
         if copies.iter().any(|copy| copy.state == CopyState::Whole) {
             self.done.lost += 1;
-            self.with.requeue(waiting.request)
+            Ok(self.with.catalogue.requeue(&[waiting.request])?)
         } else {
             self.fail(want, failure)
         }
@@ -365,7 +365,7 @@ impl<'a> Deliverer<'a> {
         let request = self.waiting[want].request;
         self.parts().0.remove(&request);
         self.settled.insert(want);
-        self.with.requeue(request)
+        Ok(self.with.catalogue.requeue(&[request])?)
     }
 
     /// Bytes of a file were rejected. An error in one file does not stop the others.
@@ -501,7 +501,8 @@ impl Receiver for Deliverer<'_> {
     fn end(&mut self, want: usize) -> Result<(), Error> {
         if self.again.remove(&want) {
             let request = self.waiting[want].request;
-            return self.with.requeue(request).map_err(Error::other);
+            let queued = self.with.catalogue.requeue(&[request]);
+            return queued.map_err(|error| Error::other(MoveError::from(error)));
         }
         match self.open.remove(&want) {
             Some(partial) => self.close(want, partial).map_err(Error::other),

@@ -79,14 +79,6 @@ impl DriveContext<'_> {
         }
     }
 
-    /// Puts a started request back into the queue, unless somebody cancelled it meanwhile.
-    pub fn requeue(&self, request: RequestId) -> Result<(), MoveError> {
-        match self.catalogue.requeue(&[request]) {
-            Err(error) if error.is_withdrawn() => Ok(()),
-            queued => Ok(queued?),
-        }
-    }
-
     /// Notes how often the cartridge in a drive was loaded, where its memory says it.
     pub fn note_loads(&self, volume: VolumeId, drive: &mut TapeDrive) -> Result<(), MoveError> {
         let command = ReadAttributes {

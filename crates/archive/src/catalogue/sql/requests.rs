@@ -364,14 +364,9 @@ impl<D: Database> Requests for D {
     }
 
     fn requeue(&self, requests: &[RequestId]) -> Result<()> {
-        let sql = "UPDATE request SET state = 'queued', lease = NULL WHERE id = ?1";
-        self.write(|transaction| {
-            for id in requests {
-                unanswered(transaction, *id)?;
-                run(transaction, sql, [id])?;
-            }
-            Ok(())
-        })
+        let sql = "UPDATE request SET state = 'queued', lease = NULL \
+            WHERE id IN ({many}) AND state = 'started'";
+        self.write(|transaction| many(transaction, sql, &[], requests, |_| Ok(())))
     }
 
     fn answer(&self, request: RequestId, how: &Answer, at_ns: i64) -> Result<()> {

@@ -38,18 +38,15 @@ impl Recalling<'_> {
     ) -> Result<(), MoveError> {
         let all = queue.at_hand.iter().chain(&queue.stranded);
         let all: Vec<RequestId> = all.map(|(request, _)| *request).collect();
-        let ours: HashSet<RequestId> = lessee.take(desk, &all)?.into_iter().collect();
+        let taken = lessee.take(desk, &all)?;
+        let ours: HashSet<RequestId> = taken.iter().copied().collect();
         for list in [&mut queue.at_hand, &mut queue.stranded] {
             list.retain(|(request, _)| ours.contains(request));
         }
         let with = self.with.under(desk);
         self.hand_over(with, &queue, done)?;
         // What goes where nothing fits waits again.
-        for request in ours {
-            if with.catalogue.request(request)?.done_ns.is_none() {
-                with.requeue(request)?;
-            }
-        }
+        with.catalogue.requeue(&taken)?;
         Ok(())
     }
 
