@@ -12,6 +12,7 @@ use tapewise_archive::catalogue::{
 use tapewise_sim::mounts::Owner;
 
 on_each_database!(
+    who_joins_waits_for_the_same_request_where_one_is_open,
     a_request_is_answered_once_and_what_was_started_is_found_after_a_kill,
     what_drives_have_begun_is_known_by_mount_and_by_directory,
     the_newest_request_tells_whether_a_volume_is_wanted_for_more,
@@ -26,6 +27,31 @@ fn recall(file: tapewise_archive::catalogue::FileId) -> NewRecall {
         terms: Terms::default(),
         destination: Some(b"/home/ada/x".to_vec()),
     }
+}
+
+fn who_joins_waits_for_the_same_request_where_one_is_open(catalogue: Arc<dyn Catalogue>) {
+    let files = ["a", "b"].map(|path| recorded(path, 50, 700));
+    let mut files = files.to_vec();
+    files[1].segments[0].first_block = 60;
+    files[1].segments[0].last_block = 60;
+    let added = catalogue.add_recorded(&foreign("A00001L8"), &files, 5);
+    added.expect("added");
+    let file = |path: &[u8]| catalogue.live_file(path).expect("an answer").expect("it");
+    let (a, b) = (file(b"a"), file(b"b"));
+    let elsewhere = |file| NewRecall {
+        destination: None,
+        ..recall(file)
+    };
+    let join = |recalls: &[NewRecall]| catalogue.join(recalls, 10).expect("joined");
+    let first = join(&[recall(a), elsewhere(a), recall(a)]);
+    assert_eq!(first[0], first[2]);
+    assert_ne!(first[0], first[1]);
+    let second = join(&[recall(b), recall(a), elsewhere(a)]);
+    assert_eq!(second[1..], first[..2]);
+    let answered = catalogue.answer(first[0], &Answer::Delivered, 12);
+    answered.expect("answered");
+    let third = join(&[recall(a), elsewhere(a)]);
+    assert!(!first.contains(&third[0]) && third[1] == first[1]);
 }
 
 fn a_request_is_answered_once_and_what_was_started_is_found_after_a_kill(
@@ -77,6 +103,8 @@ fn a_request_is_answered_once_and_what_was_started_is_found_after_a_kill(
         .map(|r| r.id)
         .collect();
     assert_eq!(open, ids[1..]);
+    let among = catalogue.unanswered_among(&ids).expect("an answer");
+    assert_eq!(among, ids[1..]);
     assert_eq!(catalogue.requeue_started().expect("requeued"), 1);
     let failed = Answer::Failed(Failure::new(Cause::Unreadable, "drive said 03/11/00"));
     catalogue.answer(ids[1], &failed, 16).expect("answered");

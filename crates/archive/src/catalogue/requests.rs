@@ -259,10 +259,13 @@ pub trait Requests: Send + Sync {
     /// The requests that have no answer, oldest first.
     fn unanswered(&self) -> Result<Vec<Request>>;
 
+    /// Those of these requests that have no answer.
+    fn unanswered_among(&self, requests: &[RequestId]) -> Result<Vec<RequestId>>;
+
     /// The queued recalls that are held back.
     fn held_back(&self) -> Result<Vec<RequestId>>;
 
-    /// The latest recalls, at most `most`, latest first: who asked for which file, and when.
+    /// The recalls that were entered last, at most `most`, the last one first: who asked for which file, and when.
     fn asked(&self, most: usize) -> Result<Vec<Asked>>;
 
     /// How many recalls have no answer, and since when, without a list of them.

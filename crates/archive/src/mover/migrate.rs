@@ -139,7 +139,10 @@ impl Writing<'_> {
     fn batch(&self, state: &State) -> Result<Vec<Migration>, MoveError> {
         let claimed: usize = state.claimed.values().map(|one| one.waiting.len()).sum();
         let passed = state.refused.len() + state.homeless.len() + claimed;
-        let mut batch = (self.waiting)(AT_ONCE + passed)?;
+        // The list begins anew each time. With as many again as have found no volume, all that finds none is listed a few
+        // times, however much it is.
+        let new = AT_ONCE.max(state.homeless.len());
+        let mut batch = (self.waiting)(new + passed)?;
         batch.retain(|migration| !state.is_known(migration.file));
         let claims = state.claims();
         for migration in &mut batch {

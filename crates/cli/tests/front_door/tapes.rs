@@ -102,7 +102,7 @@ fn drives_are_busy_until_their_tapes_are_out_or_as_long_as_end_says() {
     let desk = desk();
     let hours = |end: &str| {
         let ran = desk.done(&format!("{ORDER} --ltfs-index tapes --json {end}"));
-        let lists: serde_json::Value = serde_json::from_str(&ran.text()).expect("JSON");
+        let lists: serde_json::Value = serde_json::from_str(ran.text()).expect("JSON");
         let of_tape = |tape: &serde_json::Value| tape["drive_time_us"].as_i64().expect("a number");
         let tapes = lists["cartridges"].as_array().expect("tapes");
         tapes.iter().map(of_tape).sum::<i64>()

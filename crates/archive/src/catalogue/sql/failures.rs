@@ -19,12 +19,13 @@ fn open(transaction: &Transaction<'_>, failed: &[RequestId]) -> Result<Vec<Reque
     found.collect()
 }
 
-/// Takes a failure off the list, and others of the same file at the same place.
-fn settle(transaction: &Transaction<'_>, failed: &Request, at_ns: i64) -> Result<()> {
+/// Takes failures off the list that have the file and the place of a recall: one that brought it there after all, or one
+/// of them.
+pub(super) fn settle(transaction: &Transaction<'_>, recall: &Request, at_ns: i64) -> Result<()> {
     let sql = format!(
         "UPDATE request SET settled_ns = ?3 WHERE file = ?1 AND place IS NOT DISTINCT FROM ?2 AND {LISTED}"
     );
-    let params = params![failed.file, failed.place, at_ns];
+    let params = params![recall.file, recall.place, at_ns];
     run(transaction, &sql, params).map(|_| ())
 }
 

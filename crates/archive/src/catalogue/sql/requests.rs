@@ -1,5 +1,6 @@
 //! Requests.
 
+use super::failures;
 use super::files::retire;
 use super::tally::tally;
 use super::waiting::sorted;
@@ -144,15 +145,6 @@ fn recall_row<'a>(id: &'a RequestId, recall: &'a NewRecall, at_ns: i64) -> Resul
     ])
 }
 
-/// Takes failures off the list that a recall which brought the file to the same place has made up for.
-fn settle_earlier(transaction: &Transaction<'_>, delivered: &Request, at_ns: i64) -> Result<()> {
-    let sql = format!(
-        "UPDATE request SET settled_ns = ?3 WHERE file = ?1 AND place IS NOT DISTINCT FROM ?2 AND {LISTED}"
-    );
-    let params = params![delivered.file, delivered.place, at_ns];
-    run(transaction, &sql, params).map(|_| ())
-}
-
 fn answer(transaction: &Transaction<'_>, id: RequestId, answer: &Answer, at_ns: i64) -> Result<()> {
     let request = unanswered(transaction, id)?;
     let store = request.kind == RequestKind::Store;
@@ -173,7 +165,7 @@ fn answer(transaction: &Transaction<'_>, id: RequestId, answer: &Answer, at_ns: 
     let sql = "UPDATE request SET state = ?2, reason = ?3, cause = ?4, done_ns = ?5 WHERE id = ?1";
     run(transaction, sql, params![id, state, reason, cause, at_ns])?;
     if *answer == Answer::Delivered {
-        settle_earlier(transaction, &request, at_ns)?;
+        failures::settle(transaction, &request, at_ns)?;
     }
     let sql = "SELECT 1 FROM file WHERE id = ?1 AND state = 'arriving'";
     let arriving = one(transaction, sql, [request.file], |_| Ok(()))?;
@@ -221,11 +213,14 @@ impl<D: Database> Requests for D {
 
     fn join(&self, recalls: &[NewRecall], at_ns: i64) -> Result<Vec<RequestId>> {
         self.write(|transaction| {
-            let sql = format!("{REQUEST} WHERE done_ns IS NULL AND kind = 'recall'");
-            let open = all(transaction, &sql, params![], request_of)?.into_iter();
-            let open: HashMap<(FileId, Option<Vec<u8>>), RequestId> = open
-                .map(|request| ((request.file, request.place), request.id))
-                .collect();
+            let files: Vec<FileId> = recalls.iter().map(|recall| recall.file).collect();
+            let sql = "SELECT file, place, id FROM request \
+                WHERE file IN ({many}) AND done_ns IS NULL AND kind = 'recall'";
+            let mut open: HashMap<(FileId, Option<Vec<u8>>), RequestId> = HashMap::new();
+            many(transaction, sql, &[], &files, |row| {
+                open.insert((row.get(0)?, row.get(1)?), row.get(2)?);
+                Ok(())
+            })?;
             let mut new: Vec<NewRecall> = Vec::new();
             let mut places = HashMap::new();
             // The number of an open one, or the place of a new one.
@@ -257,6 +252,18 @@ impl<D: Database> Requests for D {
         self.read(|transaction| all(transaction, &sql, params![], request_of))
     }
 
+    fn unanswered_among(&self, requests: &[RequestId]) -> Result<Vec<RequestId>> {
+        let sql = "SELECT id FROM request WHERE id IN ({many}) AND done_ns IS NULL";
+        let mut open = Vec::new();
+        self.read(|transaction| {
+            many(transaction, sql, &[], requests, |row| {
+                open.push(row.get(0)?);
+                Ok(())
+            })
+        })?;
+        Ok(open)
+    }
+
     fn held_back(&self) -> Result<Vec<RequestId>> {
         let sql =
             format!("SELECT id FROM request WHERE state = 'queued' AND id IN {HELD} ORDER BY id");
@@ -266,7 +273,7 @@ impl<D: Database> Requests for D {
     fn asked(&self, most: usize) -> Result<Vec<Asked>> {
         let sql = "SELECT request.user_name, request.created_ns, file.id, file.path, file.bytes, file.modified_ns \
             FROM request JOIN file ON file.id = request.file WHERE request.kind = 'recall' \
-            ORDER BY request.created_ns DESC, request.id DESC LIMIT ?1";
+            ORDER BY request.id DESC LIMIT ?1";
         let row = |row: &Row<'_>| {
             Ok(Asked {
                 user: row.get(0)?,

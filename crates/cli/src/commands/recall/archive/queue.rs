@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tapewise_archive::cache::Cache;
-use tapewise_archive::catalogue::{FileId, NewRecall, RequestId, RequestKind, RequestState, Terms};
+use tapewise_archive::catalogue::{FileId, NewRecall, RequestId, RequestState, Terms};
 use tapewise_archive::mover::Recalled;
 use tapewise_archive::pull_list::disabled;
 
@@ -66,17 +66,14 @@ impl Asked {
 }
 
 /// What waits besides: it is read too, and comes where those who asked for it want it.
-fn say_others(archive: &Archive, asked: &HashSet<RequestId>) -> Result<(), CliError> {
-    let open = archive.catalogue.unanswered()?;
-    let others = open
-        .iter()
-        .filter(|one| one.kind == RequestKind::Recall && !asked.contains(&one.id));
-    match others.count() {
+fn say_others(archive: &Archive, ours: usize) -> Result<(), CliError> {
+    let open = archive.catalogue.open_recalls()?;
+    match (open.queued + open.held + open.started).saturating_sub(ours as u64) {
         0 => {}
         count => say(format_args!(
             "tapewise: the queue has {} of others or of earlier runs; tapewise recalls these too. \
              `tapewise recall queue --archive {}` lists them, `recall cancel` removes them\n",
-            units::count(count, "more recall"),
+            units::count(count as usize, "more recall"),
             archive.directory().display()
         )),
     }
@@ -131,14 +128,11 @@ pub fn answered(
     stop: &Arc<AtomicBool>,
     quiet: bool,
 ) -> Result<Option<Worked>, CliError> {
-    let asked: HashSet<RequestId> = asked.iter().copied().collect();
-    let open = || -> Result<Vec<RequestId>, CliError> {
-        let open = archive.catalogue.unanswered()?.into_iter();
-        Ok(open
-            .map(|one| one.id)
-            .filter(|id| asked.contains(id))
-            .collect())
-    };
+    // Two of the list may be one request.
+    let mut asked = asked.to_vec();
+    asked.sort_unstable();
+    asked.dedup();
+    let open = || archive.catalogue.unanswered_among(&asked);
     let mut said = None;
     loop {
         let left = open()?.len();
@@ -149,7 +143,7 @@ pub fn answered(
             Ok(cache) => {
                 gather(archive, window, stop)?;
                 if !quiet {
-                    say_others(archive, &asked)?;
+                    say_others(archive, open()?.len())?;
                 }
                 if archive.is_loaded_by_hand() && !quiet {
                     pull_list::say_of_queue(archive)?;
