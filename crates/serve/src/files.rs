@@ -9,19 +9,20 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
+use futures_util::stream;
 use percent_encoding::percent_decode_str;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::sync::Arc;
 use tapewise_archive::catalogue::FileId;
 use tapewise_archive::deliver::shown;
-use tokio::sync::mpsc;
+use tokio::task;
 
 /// Where they are.
 pub(crate) const FILES: &str = "/files/";
 
-/// Bytes of one piece of an answer, and pieces on their way.
-const PIECE_BYTES: usize = 256 << 10;
-const PIECES: usize = 4;
+/// Bytes of one piece of an answer.
+const PIECE_BYTES: usize = 1 << 20;
 
 /// The file that a client's path means, if the archive has it.
 pub(crate) fn find(
@@ -52,9 +53,12 @@ pub(crate) async fn get(
     who.check(Deed::Read, &path)?;
     let opened = service.ask(move |service| open(service, &path)).await?;
     let (contents, bytes) = opened;
-    let (sender, mut pieces) = mpsc::channel(PIECES);
-    tokio::task::spawn_blocking(move || send(contents, bytes, &sender));
-    let body = futures_util::stream::poll_fn(move |context| pieces.poll_recv(context));
+    // The next piece is read when the client has taken the last one: whoever reads slowly keeps no thread.
+    let body = stream::unfold((contents, bytes), |(contents, left)| async move {
+        let read = task::spawn_blocking(move || piece(contents, left));
+        let failed = |error| Some((Err(io::Error::other(error)), (Contents::default(), 0)));
+        read.await.unwrap_or_else(failed)
+    });
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
         (header::CONTENT_LENGTH, bytes.to_string()),
@@ -62,14 +66,14 @@ pub(crate) async fn get(
     Ok((headers, Body::from_stream(body)).into_response())
 }
 
-fn open(service: &Service, path: &[u8]) -> Result<(Box<dyn Read + Send>, u64), Problem> {
+fn open(service: &Service, path: &[u8]) -> Result<(Contents, u64), Problem> {
     let Some(file) = find(service, path)? else {
         let detail = format!("The archive has no file \"{}\".", shown(path));
         return Err(Problem::new(StatusCode::NOT_FOUND, "No such file", detail));
     };
     let entry = service.archive.catalogue.file(file)?;
     if entry.file.bytes == 0 {
-        return Ok((Box::new(std::io::empty()), 0));
+        return Ok((Contents::default(), 0));
     }
     let opened = service.archive.open_cached(file).map_err(|error| {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
@@ -79,30 +83,26 @@ fn open(service: &Service, path: &[u8]) -> Result<(Box<dyn Read + Send>, u64), P
         let detail = "The file is on tape only. Stage it first, then ask again.";
         return Err(Problem::new(StatusCode::CONFLICT, "Not staged", detail));
     };
-    Ok((Box::new(contents.take(entry.file.bytes)), entry.file.bytes))
+    Ok((Some(contents), entry.file.bytes))
 }
 
-/// Reads on until the client has gone. A disk that fails, or a file that is too short, breaks the answer off: the
+/// A file of the cache; none where nothing is left to be read.
+type Contents = Option<File>;
+
+/// The next piece, and what is left then. A disk that fails, or a file that is too short, breaks the answer off: the
 /// client sees fewer bytes than were announced.
-fn send(
-    mut contents: Box<dyn Read + Send>,
-    mut left: u64,
-    sender: &mpsc::Sender<std::io::Result<Bytes>>,
-) {
-    while left > 0 {
-        let mut piece = vec![0; PIECE_BYTES];
-        let read = match contents.read(&mut piece) {
-            Ok(0) => Err(std::io::ErrorKind::UnexpectedEof.into()),
-            read => read,
-        };
-        let is_error = read.is_err();
-        let read = read.map(|count| {
-            left = left.saturating_sub(count as u64);
-            piece.truncate(count);
-            Bytes::from(piece)
-        });
-        if sender.blocking_send(read).is_err() || is_error {
-            return;
-        }
-    }
+fn piece(mut contents: Contents, left: u64) -> Option<(io::Result<Bytes>, (Contents, u64))> {
+    let file = contents.as_mut().filter(|_| left > 0)?;
+    let mut piece = Vec::with_capacity(PIECE_BYTES);
+    let read = file
+        .take(left.min(PIECE_BYTES as u64))
+        .read_to_end(&mut piece);
+    let read = match read {
+        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+        read => read,
+    };
+    Some(match read {
+        Ok(count) => (Ok(piece.into()), (contents, left - count as u64)),
+        Err(error) => (Err(error), (None, 0)),
+    })
 }

@@ -1,10 +1,11 @@
 //! The API as its clients use it.
 
-use crate::desk::{Desk, NOW_S, desk, files, paths};
+use crate::desk::{Desk, LONG_BYTES, NOW_S, desk, files, paths};
 use axum::http::header;
 use serde_json::json;
 use tapewise_archive::catalogue::{Answer, Cause, Failure};
 use tapewise_serve::Limits;
+use tower::ServiceExt as _;
 
 #[test]
 fn discovery_needs_no_token_and_everything_else_does() {
@@ -67,6 +68,27 @@ fn a_file_is_staged_polled_read_and_released() {
     assert_eq!(desk.pinned(), 1);
     let released = desk.post("release/gfal2-placeholder-id", paths(&["/d/2"]));
     assert_eq!((released.status, desk.pinned()), (200, 0));
+}
+
+#[test]
+fn who_reads_slowly_keeps_nobody_waiting_and_gets_all_of_it() {
+    let desk = desk(Limits::default());
+    desk.stage(&["/d/long"]);
+    let long: Vec<u8> = (0..LONG_BYTES).map(|at| (at % 251) as u8).collect();
+    desk.deliver("d/long", &long);
+    // One thread for all that waits for a disk or the catalogue.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .max_blocking_threads(1)
+        .build();
+    runtime.expect("a runtime").block_on(async {
+        let router = || desk.router.clone();
+        let slow = router().oneshot(desk.get("/files/d/long")).await;
+        let slow = slow.expect("an answer");
+        let other = router().oneshot(desk.get("/api/v1/queue")).await;
+        assert_eq!(other.expect("an answer").status(), 200);
+        let read = axum::body::to_bytes(slow.into_body(), 1 << 26).await;
+        assert!(read.expect("a body") == long);
+    });
 }
 
 #[test]

@@ -90,7 +90,11 @@ pub fn archive() -> tempfile::TempDir {
         written_bytes: 0,
     };
     let recorded = |(block, path): (u64, &[u8])| {
-        let bytes = if path == b"d/empty" { 0 } else { 100 };
+        let bytes = match path {
+            b"d/empty" => 0,
+            b"d/long" => LONG_BYTES as u64,
+            _ => 100,
+        };
         Recorded {
             file: File {
                 path: path.to_vec(),
@@ -113,7 +117,7 @@ pub fn archive() -> tempfile::TempDir {
             }],
         }
     };
-    let paths = ["d/1", "d/2", "d/3", "d/a b", "d/5", "d/empty"];
+    let paths = ["d/1", "d/2", "d/3", "d/a b", "d/5", "d/empty", "d/long"];
     let paths = paths.map(str::as_bytes).into_iter();
     let paths = paths.chain([b"d/caf\xe9".as_slice()]);
     let files: Vec<Recorded> = (10..).zip(paths).map(recorded).collect();
@@ -121,6 +125,9 @@ pub fn archive() -> tempfile::TempDir {
     added.expect("added");
     directory
 }
+
+/// The length of `d/long`: several pieces of an answer.
+pub const LONG_BYTES: usize = 5_000_000;
 
 impl Desk {
     pub fn open(directory: tempfile::TempDir, limits: Limits) -> Desk {
@@ -173,6 +180,14 @@ impl Desk {
     /// The same for somebody else from now on.
     pub fn by(&mut self, token: &str) {
         self.token = format!("Bearer {token}");
+    }
+
+    /// A request to the API.
+    pub fn get(&self, path: &str) -> Request<Body> {
+        let request = Request::builder().uri(path);
+        let request = request.header(header::HOST, "tape.example.org:8080");
+        let request = request.header(header::AUTHORIZATION, &self.token);
+        request.body(Body::empty()).expect("a request")
     }
 
     pub fn send(
