@@ -12,7 +12,9 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 use tapewise_archive::catalogue::{Ended, Tally};
+use tapewise_archive::kept::Kept;
 use tapewise_formats::event::{Action, Event, Outcome};
 use tapewise_formats::event_log::{EventLogError, EventReader, Record};
 use tapewise_serve::{Counts, Doing, Work};
@@ -90,6 +92,8 @@ pub struct Books<'a> {
     work: &'a Work,
     log: Growing,
     tally: Tally,
+    /// Behind a recall that stays open for weeks it is counted for long.
+    counted: Kept<Tally>,
     /// What had ended when the service began.
     before: Ended,
     mounts: u64,
@@ -105,6 +109,7 @@ impl<'a> Books<'a> {
             log: Growing::new(&archive.events())?,
             before: tally.total(),
             tally,
+            counted: Kept::default(),
             mounts: 0,
         })
     }
@@ -147,7 +152,8 @@ impl<'a> Books<'a> {
             work.saw(event, now_ns());
         })?;
         let catalogue = &self.archive.catalogue;
-        self.tally = catalogue.tally(&self.tally)?;
+        let count_on = || catalogue.tally(&self.tally);
+        self.tally = (self.counted).with(Instant::now, count_on, |tally| *tally)?;
         let (now, before) = (self.tally.total(), self.before);
         let counts = Counts {
             delivered: now.delivered - before.delivered,
