@@ -27,18 +27,23 @@ const MOUNT: Micros = Micros(180_000_000);
 
 const DAY_NS: i64 = 86_400_000_000_000;
 
-/// All volumes with files of the archive, in the order in which they are to be scrubbed.
+/// All volumes with files of the archive, or those of them that are named, in the order in which they are to be
+/// scrubbed.
 ///
 /// # Errors
 /// Those of the catalogue.
 pub fn scrub_order(
     catalogue: &dyn Catalogue,
     settings: &Settings,
+    named: Option<&[VolumeId]>,
 ) -> Result<Vec<Scrub>, CatalogueError> {
     // A drive whose rate nobody knows costs its mounts.
     let rate = settings.profile.transfer().ok();
     let mut order = Vec::new();
     for (volume, record) in catalogue.volumes()? {
+        if named.is_some_and(|named| !named.contains(&volume)) {
+            continue;
+        }
         let contents = catalogue.all_contents(volume)?;
         let Some(read_ns) = contents.iter().map(|on| on.read_ns.unwrap_or(0)).min() else {
             continue;

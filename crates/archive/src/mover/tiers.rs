@@ -245,18 +245,15 @@ impl Mover<'_> {
         stays: &Stays<'_>,
         moved: &mut Moved,
     ) -> Result<(), MoveError> {
-        let lacking = self.with().lacking(portion, stays)?;
+        let lacking = self.with().lacking(portion, stays, usize::MAX)?;
         let files: Vec<FileId> = lacking.iter().map(|lacks| lacks.file).collect();
         let staged = self.stage(&files, moved)?;
         let with = self.with();
-        let written = self.write_out(&|limit| {
-            let mut waiting = with.lacking(&staged, stays)?;
-            waiting.truncate(limit);
-            Ok(waiting)
-        })?;
+        let written = self.write_out(&|limit| with.lacking(&staged, stays, limit))?;
         moved.migrated.add(written);
+        let staying = self.with().staying(stays)?;
         for &file in portion {
-            self.drop_others(file, stays, moved)?;
+            self.drop_others(file, &staying, moved)?;
         }
         Ok(())
     }
@@ -318,16 +315,15 @@ impl Mover<'_> {
     fn drop_others(
         &self,
         file: FileId,
-        stays: &Stays<'_>,
+        staying: &HashSet<VolumeId>,
         moved: &mut Moved,
     ) -> Result<(), MoveError> {
-        let staying = self.with().staying(stays)?;
         let entry = self.catalogue.file(file)?;
-        if entry.state != FileState::Live || !missing(&entry, &staying).is_empty() {
+        if entry.state != FileState::Live || !missing(&entry, staying).is_empty() {
             return Ok(());
         }
         let dropped = moved.dropped;
-        for copy in entry.copies.iter().filter(|copy| !is_on(copy, &staying)) {
+        for copy in entry.copies.iter().filter(|copy| !is_on(copy, staying)) {
             match copy.state {
                 CopyState::Writing => self.catalogue.drop_part(file, copy.number)?,
                 CopyState::Whole | CopyState::Lost => {
@@ -342,15 +338,19 @@ impl Mover<'_> {
 }
 
 impl DriveContext<'_> {
-    /// Which of these files lack copies where copies may stay.
+    /// Which of these files lack copies where copies may stay, the first `limit` of them.
     pub fn lacking(
         &self,
         files: &[FileId],
         stays: &Stays<'_>,
+        limit: usize,
     ) -> Result<Vec<Migration>, MoveError> {
         let staying = self.staying(stays)?;
         let mut lacking = Vec::new();
         for &file in files {
+            if lacking.len() == limit {
+                break;
+            }
             let entry = self.catalogue.file(file)?;
             let missing = missing(&entry, &staying);
             let (Some(first), FileState::Live) = (missing.first(), entry.state) else {

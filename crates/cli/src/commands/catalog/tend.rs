@@ -54,11 +54,11 @@ pub fn verify(args: &Verify) -> Result<ExitCode, CliError> {
     let volumes = volumes.map(|label| volume(&archive, label));
     let volumes: Vec<VolumeId> = volumes.collect::<Result<_, CliError>>()?;
     let mut answer = Answer::new("catalog-verify", args.json);
-    let order = scrub_order(archive.catalogue.as_ref(), &archive.settings_on_paper()?)?;
-    let named = order.iter().filter(|one| volumes.contains(&one.volume));
+    let on_paper = archive.settings_on_paper()?;
+    let order = scrub_order(archive.catalogue.as_ref(), &on_paper, Some(&volumes))?;
     let work = Verifying {
         volumes: &volumes,
-        predicted: named.fold(Micros::ZERO, |sum, one| sum + one.predicted),
+        predicted: order.iter().map(|one| one.predicted).sum(),
         budget: Micros::FAR,
     };
     let verified = verify_all(&archive, &work, args.quiet, &mut answer);
@@ -93,7 +93,11 @@ pub struct Scrub {
 pub fn scrub(args: &Scrub) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.archive)?;
     let budget = Micros(i64::from(args.hours) * 3_600_000_000);
-    let order = scrub_order(archive.catalogue.as_ref(), &archive.settings_on_paper()?)?;
+    let order = scrub_order(
+        archive.catalogue.as_ref(),
+        &archive.settings_on_paper()?,
+        None,
+    )?;
     let chosen = within(order, budget);
     let mut answer = Answer::new("catalog-scrub", args.json);
     if args.dry_run || chosen.is_empty() {
