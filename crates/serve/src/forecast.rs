@@ -11,7 +11,7 @@ use tapewise_archive::open::Archive;
 use tapewise_archive::pull_list::{Asking, Pull};
 
 /// A longer queue is not even read: somebody waits for the answer.
-const MOST_READ: u64 = 200_000;
+pub(crate) const MOST_READ: u64 = 200_000;
 
 /// The queue as it was planned at a time.
 #[derive(Default)]

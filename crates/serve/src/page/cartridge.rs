@@ -3,6 +3,7 @@
 use super::table::{numbers, table, words};
 use super::{Live, age, document, escaped, out_of_use};
 use crate::access::Who;
+use crate::forecast::MOST_READ;
 use crate::problem::Problem;
 use crate::service::Service;
 use axum::Extension;
@@ -88,7 +89,8 @@ fn body(service: &Service, label: &str) -> Result<String, Problem> {
         bytes(wait.bytes),
         age((service.now_ns)(), wait.oldest_ns)
     );
-    if wait.recalls > MOST_DRAWN {
+    // All of the queue is read for the files of one cartridge.
+    if wait.recalls > MOST_DRAWN || catalogue.open_recalls()?.queued > MOST_READ {
         return Ok(body + "<p class=\"quiet\">The queue is too long to be drawn.</p>\n");
     }
     let queue = catalogue.recall_queue()?;
