@@ -1,6 +1,6 @@
 //! Recalls that failed.
 
-use super::requests::{LISTED, REQUEST, request_of, submit};
+use super::requests::{LISTED, REQUEST, request_of, settle, submit};
 use super::{Database, Row, Transaction, all, one, params, run};
 use crate::catalogue::{CatalogueError, Failures, NewRecall, Request, RequestId, Result};
 use std::collections::HashSet;
@@ -17,16 +17,6 @@ fn open(transaction: &Transaction<'_>, failed: &[RequestId]) -> Result<Vec<Reque
     let ids = failed.iter().filter(|id| seen.insert(**id));
     let found = ids.filter_map(|id| one(transaction, &sql, [*id], request_of).transpose());
     found.collect()
-}
-
-/// Takes failures off the list that have the file and the place of a recall: one that brought it there after all, or one
-/// of them.
-pub(super) fn settle(transaction: &Transaction<'_>, recall: &Request, at_ns: i64) -> Result<()> {
-    let sql = format!(
-        "UPDATE request SET settled_ns = ?3 WHERE file = ?1 AND place IS NOT DISTINCT FROM ?2 AND {LISTED}"
-    );
-    let params = params![recall.file, recall.place, at_ns];
-    run(transaction, &sql, params).map(|_| ())
 }
 
 /// Asks again for what a failed recall did not bring; false where its file is gone.

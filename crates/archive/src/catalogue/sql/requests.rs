@@ -1,6 +1,5 @@
 //! Requests.
 
-use super::failures;
 use super::files::retire;
 use super::tally::tally;
 use super::waiting::sorted;
@@ -145,6 +144,16 @@ fn recall_row<'a>(id: &'a RequestId, recall: &'a NewRecall, at_ns: i64) -> Resul
     ])
 }
 
+/// Takes failures off the list that have the file and the place of a recall: one that brought it there after all, or one
+/// of them.
+pub(super) fn settle(transaction: &Transaction<'_>, recall: &Request, at_ns: i64) -> Result<()> {
+    let sql = format!(
+        "UPDATE request SET settled_ns = ?3 WHERE file = ?1 AND place IS NOT DISTINCT FROM ?2 AND {LISTED}"
+    );
+    let params = params![recall.file, recall.place, at_ns];
+    run(transaction, &sql, params).map(|_| ())
+}
+
 fn answer(transaction: &Transaction<'_>, id: RequestId, answer: &Answer, at_ns: i64) -> Result<()> {
     let request = unanswered(transaction, id)?;
     let store = request.kind == RequestKind::Store;
@@ -165,7 +174,7 @@ fn answer(transaction: &Transaction<'_>, id: RequestId, answer: &Answer, at_ns: 
     let sql = "UPDATE request SET state = ?2, reason = ?3, cause = ?4, done_ns = ?5 WHERE id = ?1";
     run(transaction, sql, params![id, state, reason, cause, at_ns])?;
     if *answer == Answer::Delivered {
-        failures::settle(transaction, &request, at_ns)?;
+        settle(transaction, &request, at_ns)?;
     }
     let sql = "SELECT 1 FROM file WHERE id = ?1 AND state = 'arriving'";
     let arriving = one(transaction, sql, [request.file], |_| Ok(()))?;
