@@ -1,7 +1,7 @@
 //! Recalls that failed.
 
 use super::requests::{LISTED, REQUEST, request_of, settle, submit};
-use super::{Database, Row, Transaction, all, one, params, run};
+use super::{Database, Row, Transaction, all, one, params};
 use crate::catalogue::{CatalogueError, Failures, NewRecall, Request, RequestId, Result};
 use std::collections::HashSet;
 
