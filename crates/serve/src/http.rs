@@ -2,7 +2,8 @@
 
 use crate::access::Who;
 use crate::audit::{self, Line};
-use crate::peer::{Peer, origin};
+use crate::connections::{PATIENCE, serve};
+use crate::peer::origin;
 use crate::problem::Problem;
 use crate::rate::Rates;
 use crate::service::Service;
@@ -11,13 +12,11 @@ use crate::trace::{Call, Tracer};
 use crate::{failed, files, metrics, openapi, page, requests, status, tape};
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::connect_info::Connected;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
-use axum::serve::{IncomingStream, Listener};
 use percent_encoding::percent_decode_str;
 use std::io;
 use std::net::TcpListener;
@@ -392,39 +391,19 @@ pub fn listen(
         let server = match certificate {
             Some(certificate) => {
                 let secured = Secured::new(socket, certificate)?;
-                tokio::spawn(serve(secured, app, ended))
+                tokio::spawn(serve(secured, app, PATIENCE, ended))
             }
-            None => tokio::spawn(serve(socket, app, ended)),
+            None => tokio::spawn(serve(socket, app, PATIENCE, ended)),
         };
         while !stop.load(Ordering::Relaxed) && !server.is_finished() {
             tokio::time::sleep(LOOK).await;
         }
         end.send_replace(true);
         match tokio::time::timeout(LAST_ANSWERS, server).await {
-            Ok(Ok(served)) => served,
-            Ok(Err(error)) => Err(io::Error::other(error)),
+            Ok(ended) => ended.map_err(io::Error::other),
             Err(_) => Ok(()),
         }
     });
     runtime.shutdown_timeout(LAST_ANSWERS);
     served
-}
-
-/// Answers until it has `ended`.
-async fn serve<L>(
-    listener: L,
-    app: Router,
-    mut ended: tokio::sync::watch::Receiver<bool>,
-) -> io::Result<()>
-where
-    L: Listener,
-    L::Addr: std::fmt::Debug,
-    Peer: for<'a> Connected<IncomingStream<'a, L>>,
-{
-    let app = app.into_make_service_with_connect_info::<Peer>();
-    let graceful = axum::serve(listener, app).with_graceful_shutdown(async move {
-        // The other end is dropped only when all is over.
-        let _ = ended.wait_for(|ended| *ended).await;
-    });
-    graceful.await
 }

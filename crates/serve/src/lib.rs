@@ -11,6 +11,7 @@
 //! | `limits` | how much may be asked for |
 //! | `access/` | who may do what: users, WLCG tokens, their keys and scopes |
 //! | `rate` | how often somebody may ask |
+//! | `connections` | what comes to a socket, answered one beside the other, and ended when nothing more comes |
 //! | `audit` | who asked for what, and what came of it |
 //! | `body` | what calls are sent, read strictly |
 //! | `tls` | the certificate, and encrypted connections |
@@ -37,6 +38,7 @@ mod access;
 mod area;
 mod audit;
 mod body;
+mod connections;
 mod drives;
 mod failed;
 mod files;

@@ -1,19 +1,12 @@
 //! Who is at the other end of a connection.
 
 use axum::extract::Request;
-use axum::extract::connect_info::{ConnectInfo, Connected};
-use axum::serve::IncomingStream;
+use axum::extract::connect_info::ConnectInfo;
 use std::net::IpAddr;
 
 /// The address of a connection's other end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub IpAddr);
-
-impl Connected<IncomingStream<'_, tokio::net::TcpListener>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, tokio::net::TcpListener>) -> Peer {
-        Peer(stream.remote_addr().ip())
-    }
-}
 
 /// The client's address. A proxy on this machine is believed when it says whom it speaks for.
 pub(crate) fn origin(request: &Request) -> Option<IpAddr> {

@@ -1,9 +1,6 @@
 //! TLS: a certificate that can be changed while the service runs, and connections that are encrypted with it.
 
-use crate::peer::Peer;
 use crate::settings::TlsSettings;
-use axum::extract::connect_info::Connected;
-use axum::serve::IncomingStream;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem};
 use rustls::server::{ClientHello, ResolvesServerCert};
@@ -185,11 +182,5 @@ impl axum::serve::Listener for Secured {
     fn local_addr(&self) -> io::Result<SocketAddr> {
         let address = self.address.as_ref();
         address.copied().map_err(|error| error.kind().into())
-    }
-}
-
-impl Connected<IncomingStream<'_, Secured>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, Secured>) -> Peer {
-        Peer(stream.remote_addr().ip())
     }
 }

@@ -1,0 +1,96 @@
+//! Connections: each is answered in a task of its own, and ended when nothing more comes.
+
+use crate::peer::Peer;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::connect_info::ConnectInfo;
+use axum::http::Request;
+use axum::serve::Listener;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::sync::watch;
+use tower::ServiceExt as _;
+
+/// How long a client may take from the first byte of a request to the end of its head, and how long a connection may lie
+/// idle between two requests: each that is open takes one of the files that a process may have.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Answers until it has `ended`, and then what is under way.
+pub(crate) async fn serve(
+    mut listener: impl Listener<Addr = SocketAddr>,
+    app: Router,
+    patience: Duration,
+    mut ended: watch::Receiver<bool>,
+) {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(patience);
+    let graceful = GracefulShutdown::new();
+    loop {
+        let (stream, from) = tokio::select! {
+            connection = listener.accept() => connection,
+            // The other end is dropped only when all is over.
+            _ = ended.wait_for(|ended| *ended) => break,
+        };
+        let app = app.clone();
+        let answer = service_fn(move |request: Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            let peer = ConnectInfo(Peer(from.ip()));
+            request.extensions_mut().insert(peer);
+            app.clone().oneshot(request)
+        });
+        let connection = http.serve_connection(TokioIo::new(stream), answer);
+        let connection = graceful.watch(connection);
+        // What goes wrong with a connection is its client's affair.
+        tokio::spawn(async move { drop(connection.await) });
+    }
+    graceful.shutdown().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::routing::get;
+    use std::io::{Read as _, Write as _};
+
+    /// What a client is told that sends this, and then nothing more.
+    fn told(sends: &'static str) -> String {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.expect("a runtime").block_on(async {
+            let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await;
+            let socket = socket.expect("a socket");
+            let address = socket.local_addr().expect("an address");
+            let app = Router::new().route("/", get(|| async { "hello" }));
+            let (end, ended) = watch::channel(false);
+            let server = tokio::spawn(serve(socket, app, Duration::from_millis(300), ended));
+            let client = tokio::task::spawn_blocking(move || {
+                let mut stream = std::net::TcpStream::connect(address).expect("connected");
+                stream.write_all(sends.as_bytes()).expect("sent");
+                let mut told = String::new();
+                stream.read_to_string(&mut told).expect("ended");
+                told
+            });
+            let told = client.await.expect("a client");
+            end.send_replace(true);
+            server.await.expect("ended");
+            told
+        })
+    }
+
+    #[test]
+    fn a_client_that_sends_nothing_more_is_hung_up_on() {
+        let request = "GET / HTTP/1.1\r\nhost: a\r\n";
+        for sends in ["", request] {
+            let told = told(sends);
+            assert!(!told.contains("hello"), "{told}");
+        }
+        let whole = told("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+        assert!(whole.ends_with("hello"), "{whole}");
+    }
+}
