@@ -60,7 +60,8 @@ impl ScenarioArguments {
         let settings = settings.collect::<Result<Vec<_>, _>>();
         let settings = settings.map_err(|error| error.to_string())?;
         let wanted: Vec<String> = self.case.into_iter().collect();
-        let cases = Scenario::cases_with(&self.text, &settings, &wanted);
+        let text = Scenario::text_with(&self.text, &settings, &wanted);
+        let cases = Scenario::cases(&text.map_err(|error| error.to_string())?);
         let mut cases = cases.map_err(|error| error.to_string())?;
         cases.retain(|scenario| wanted.is_empty() || wanted.contains(&scenario.name));
         match <[Scenario; 1]>::try_from(cases) {

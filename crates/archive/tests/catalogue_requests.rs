@@ -12,7 +12,8 @@ use tapewise_archive::catalogue::{
 use tapewise_sim::mounts::Owner;
 
 on_each_database!(
-    who_joins_waits_for_the_same_request_where_one_is_open,
+    a_recall_joins_one_that_is_open_for_its_file_and_place_and_no_other,
+    the_latest_recalls_are_those_that_were_entered_last,
     a_request_is_answered_once_and_what_was_started_is_found_after_a_kill,
     what_drives_have_begun_is_known_by_mount_and_by_directory,
     the_newest_request_tells_whether_a_volume_is_wanted_for_more,
@@ -27,31 +28,6 @@ fn recall(file: tapewise_archive::catalogue::FileId) -> NewRecall {
         terms: Terms::default(),
         destination: Some(b"/home/ada/x".to_vec()),
     }
-}
-
-fn who_joins_waits_for_the_same_request_where_one_is_open(catalogue: Arc<dyn Catalogue>) {
-    let files = ["a", "b"].map(|path| recorded(path, 50, 700));
-    let mut files = files.to_vec();
-    files[1].segments[0].first_block = 60;
-    files[1].segments[0].last_block = 60;
-    let added = catalogue.add_recorded(&foreign("A00001L8"), &files, 5);
-    added.expect("added");
-    let file = |path: &[u8]| catalogue.live_file(path).expect("an answer").expect("it");
-    let (a, b) = (file(b"a"), file(b"b"));
-    let elsewhere = |file| NewRecall {
-        destination: None,
-        ..recall(file)
-    };
-    let join = |recalls: &[NewRecall]| catalogue.join(recalls, 10).expect("joined");
-    let first = join(&[recall(a), elsewhere(a), recall(a)]);
-    assert_eq!(first[0], first[2]);
-    assert_ne!(first[0], first[1]);
-    let second = join(&[recall(b), recall(a), elsewhere(a)]);
-    assert_eq!(second[1..], first[..2]);
-    let answered = catalogue.answer(first[0], &Answer::Delivered, 12);
-    answered.expect("answered");
-    let third = join(&[recall(a), elsewhere(a)]);
-    assert!(!first.contains(&third[0]) && third[1] == first[1]);
 }
 
 fn a_request_is_answered_once_and_what_was_started_is_found_after_a_kill(
@@ -339,4 +315,81 @@ fn of_a_long_list_all_recalls_are_entered_in_its_order_or_none(catalogue: Arc<dy
     let of = |at: u64| ids[(FILES - 1 - at) as usize];
     let new = RequestId(ids[FILES as usize - 1].0 + 1);
     assert_eq!(joined, [of(3), of(5), of(3), new, new]);
+}
+
+/// Files `f0`, `f1` and so on of a volume.
+fn files_of(catalogue: &dyn Catalogue, count: u64) -> Vec<FileId> {
+    let files = (0..count).map(|at| recorded(&format!("f{at}"), 50 + at, 700));
+    let files: Vec<_> = files.collect();
+    let volume = foreign("A00001L8");
+    catalogue.add_recorded(&volume, &files, 5).expect("added");
+    let file = |at: u64| catalogue.live_file(format!("f{at}").as_bytes());
+    let found = (0..count).map(|at| file(at).expect("an answer").expect("it"));
+    found.collect()
+}
+
+fn a_recall_joins_one_that_is_open_for_its_file_and_place_and_no_other(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let files = files_of(&*catalogue, 600);
+    let to = |place: Option<&str>, file: FileId| NewRecall {
+        destination: place.map(|place| place.as_bytes().to_vec()),
+        ..recall(file)
+    };
+    let places = [None, Some("/a"), Some("/b")];
+    let some = files.iter().step_by(2);
+    let before: Vec<NewRecall> = some
+        .flat_map(|&file| places[..2].iter().map(move |place| to(*place, file)))
+        .collect();
+    let ids = catalogue.submit(&before, 10).expect("submitted");
+    catalogue.start(&ids[..30], 11).expect("started");
+    let ended = ids.iter().step_by(5);
+    let ended: Vec<RequestId> = ended.copied().collect();
+    for &id in &ended {
+        catalogue
+            .answer(id, &Answer::Cancelled, 12)
+            .expect("answered");
+    }
+    // The rule: among all that is open, a recall of the same file to the same place.
+    let open = catalogue.unanswered().expect("open");
+    let open_for = |one: &NewRecall| {
+        let same = open
+            .iter()
+            .find(|request| (request.file, &request.place) == (one.file, &one.destination));
+        same.map(|request| request.id)
+    };
+    let wanted: Vec<NewRecall> = files
+        .iter()
+        .flat_map(|&file| places.map(|place| to(place, file)))
+        .collect();
+    let joined = catalogue.join(&wanted, 13).expect("joined");
+    let mut next = ids[ids.len() - 1].0;
+    for (recall, id) in wanted.iter().zip(joined) {
+        let expected = open_for(recall).unwrap_or_else(|| {
+            next += 1;
+            RequestId(next)
+        });
+        assert_eq!(id, expected, "{recall:?}");
+    }
+    let twice = [to(Some("/c"), files[0]), to(Some("/c"), files[0])];
+    let joined = catalogue.join(&twice, 14).expect("joined");
+    assert_eq!(joined[0], joined[1]);
+}
+
+fn the_latest_recalls_are_those_that_were_entered_last(catalogue: Arc<dyn Catalogue>) {
+    let files = files_of(&*catalogue, 4);
+    // The clock was set back before the last one. A store is no recall.
+    for (&file, at_ns) in files.iter().zip([10, 20, 30, 15]) {
+        catalogue.submit(&[recall(file)], at_ns).expect("submitted");
+    }
+    catalogue
+        .store_cached(&[(CacheKey(0), store("cached", 9, 1))], 40)
+        .expect("stored");
+    let latest = |most: usize| -> Vec<(i64, i64)> {
+        let asked = catalogue.asked(most).expect("an answer").into_iter();
+        asked.map(|one| (one.file, one.at_ns)).collect()
+    };
+    let of = |at: usize, at_ns: i64| (files[at].0, at_ns);
+    assert_eq!(latest(2), [of(3, 15), of(2, 30)]);
+    assert_eq!(latest(9), [of(3, 15), of(2, 30), of(1, 20), of(0, 10)]);
 }

@@ -101,7 +101,6 @@ mod tests {
             source: b"T:\\".to_vec(),
             destination: b"D:/back".to_vec(),
             comments: vec!["order best/1\nRemove-Item x".to_owned()],
-            ..ScriptOptions::default()
         };
         let mut out = Vec::new();
         let written = write_powershell(&mut out, names, &options);

@@ -129,27 +129,27 @@ pub fn answered(
     quiet: bool,
 ) -> Result<Option<Worked>, CliError> {
     // Two of the list may be one request.
-    let mut asked = asked.to_vec();
-    asked.sort_unstable();
-    asked.dedup();
-    let open = || archive.catalogue.unanswered_among(&asked);
+    let mut left = asked.to_vec();
+    left.sort_unstable();
+    left.dedup();
+    let open = |asked: &[RequestId]| archive.catalogue.unanswered_among(asked);
     let mut said = None;
     loop {
-        let left = open()?.len();
-        if left == 0 {
+        left = open(&left)?;
+        if left.is_empty() {
             return Ok(None);
         }
         let busy = match archive.cache_if_free()? {
             Ok(cache) => {
                 gather(archive, window, stop)?;
                 if !quiet {
-                    say_others(archive, open()?.len())?;
+                    say_others(archive, open(&left)?.len())?;
                 }
                 if archive.is_loaded_by_hand() && !quiet {
                     pull_list::say_of_queue(archive)?;
                 }
                 // Those before us may have answered some since we looked.
-                let ours = open()?;
+                let ours = open(&left)?;
                 let worked = recalled(archive, &cache, stop, quiet);
                 if worked.is_err() && archive.is_loaded_by_hand() {
                     say("tapewise: still to be put in:\n");
@@ -168,7 +168,7 @@ pub fn answered(
         if !quiet && said.as_ref() != Some(&busy) {
             say(format_args!(
                 "tapewise: {busy}; {} in its queue\n",
-                units::count(left, "request")
+                units::count(left.len(), "request")
             ));
             said = Some(busy);
         }
