@@ -517,7 +517,11 @@ fn with_catalogue(text: &str, to: Option<&str>) -> Result<String, toml::de::Erro
     Ok(document.to_string())
 }
 
-fn read_settings(directory: &Path) -> Result<ArchiveSettings, OpenError> {
+/// The settings of an archive, which is not opened for it.
+///
+/// # Errors
+/// [`OpenError`]: they cannot be read, or no archive can work with them.
+pub fn read_settings(directory: &Path) -> Result<ArchiveSettings, OpenError> {
     let path = directory.join(SETTINGS);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,

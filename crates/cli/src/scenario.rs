@@ -30,7 +30,7 @@ pub struct ScenarioArgs {
     #[arg(long, value_name = "LOG", conflicts_with_all = ["file", "case"])]
     pub from_log: Vec<PathBuf>,
     /// Write the scenario that --from-log made into this file, with what --set changes.
-    #[arg(long, value_name = "FILE", requires = "from_log")]
+    #[arg(long, value_name = "FILE")]
     pub write_scenario: Option<PathBuf>,
     /// Set a value of the scenario, in all cases or in those that --case chooses: `--set drives=6`, `--set
     /// policy.window_s=60`. `drives`, `robots`, `rate` and `window` stand for library.drive.count,
@@ -99,8 +99,12 @@ impl ScenarioArgs {
     /// # Errors
     /// Bad input, with key and reason.
     pub fn cases(&self) -> Result<Vec<Scenario>, CliError> {
+        if self.write_scenario.is_some() && self.from_log.is_empty() {
+            let what = "--write-scenario writes what --from-log makes, and a scenario was given";
+            return Err(CliError::input(what));
+        }
         let name = self.name();
-        let (text, made) = match &self.file {
+        let (mut text, made) = match &self.file {
             Some(file) => (read(file)?, None),
             None => {
                 let made = twin::made(&self.from_log)?;
@@ -116,7 +120,6 @@ impl ScenarioArgs {
                 return Err(CliError::input(format!("{name}: no case `{wanted}`")).hint(hint));
             }
         }
-        let mut text = text;
         if !self.set.is_empty() {
             text = Scenario::text_with(&text, &self.set, &self.case).map_err(not_set)?;
             cases = Scenario::cases(&text).map_err(|error| refused(error).of("--set"))?;

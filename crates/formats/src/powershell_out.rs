@@ -2,8 +2,8 @@
 //! for Windows.
 //!
 //! Like that one it is safe for any file name, stops at the first error and never overwrites, passes over what is there
-//! with `-Continue`, and a file appears under its name only when it is whole. It is written for Windows PowerShell 5.1 and PowerShell 7, and asks .NET to copy,
-//! because `Copy-Item` takes brackets in a name for a pattern.
+//! with `-Continue`, and a file appears under its name only when it is whole. It is written for Windows PowerShell 5.1
+//! and PowerShell 7, and asks .NET to copy, because `Copy-Item` takes brackets in a name for a pattern.
 
 use crate::script_out::{ScriptError, ScriptOptions, bad_name, check_name, check_options};
 use std::io::Write;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tapewise_archive::cache::{Directory, Disk, DiskFile};
 
-/// A disk with room for so many bytes; full, though nobody has said so, if that is none.
+/// A disk that has room for `bytes`. Without a number it is full, and says that there is room.
 pub struct SmallDisk {
     pub directory: Directory,
     pub bytes: Option<u64>,

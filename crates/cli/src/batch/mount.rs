@@ -97,8 +97,9 @@ fn named(input: &Input, mount: &Path, notices: &mut Vec<String>) -> Result<Vec<S
     Ok(files.map(|at| paths.path(at).to_owned()).collect())
 }
 
-/// Every file below a mount point, by its path there. What is no file, and what a list cannot name, is left out. A
-/// directory without files is an error unless it says that it is of an LTFS volume: most likely none is mounted there.
+/// Every file below a mount point, by its path there. What is no file, and what a list cannot name, is left out. If there
+/// are no files, most likely no volume is mounted there: that is an error, except where the directory has the attributes
+/// of an LTFS volume.
 fn walk(mount: &Path, notices: &mut Vec<String>) -> Result<Vec<String>, CliError> {
     let (mut found, mut left_out) = (Vec::new(), 0);
     let mut open = vec![mount.to_owned()];

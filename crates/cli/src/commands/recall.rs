@@ -15,6 +15,7 @@ use crate::quantity;
 use crate::search::SearchArgs;
 use crate::settings::Settings;
 use clap::ArgGroup;
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -44,7 +45,11 @@ pub struct Recall {
     waiting: Option<waiting::Waiting>,
     /// The files: paths, bare names or patterns such as 'reel 3/*.mxf'. Without them, --files-from or standard input
     /// gives the names.
-    #[arg(value_name = "NAME", conflicts_with_all = ["files_from", "all_files", "null"])]
+    #[arg(
+        value_name = "NAME",
+        conflicts_with_all = ["files_from", "all_files", "null"],
+        value_parser = OsStringValueParser::new().try_map(name)
+    )]
     names: Vec<OsString>,
     /// Drive with an LTFS tape in it. tapewise reads label, index and files from the tape without a
     /// mount, writes nothing to it, and learns where its blocks lie while it reads.
@@ -173,6 +178,14 @@ const OF_A_MOUNT: [&str; 11] = [
     "prove",
     "seed",
 ];
+
+/// A name of a file. None at all would stand for everything, and comes of a variable of a shell that is not set.
+fn name(given: OsString) -> Result<OsString, &'static str> {
+    if given.is_empty() {
+        return Err("an empty name is no file's; --all-files recalls everything");
+    }
+    Ok(given)
+}
 
 impl Recall {
     /// The names that are wanted, and what messages call their list. `hint` is what to do if there are none.

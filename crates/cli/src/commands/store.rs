@@ -42,8 +42,8 @@ pub struct Store {
     /// The archive; `tapewise catalog init` makes one.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
-    /// Files and directories to store; directories with everything below them. `s3://BUCKET/PREFIX` stores objects of a
-    /// bucket, which the AWS_* variables lead to.
+    /// Files and directories to store; directories with all files below them, but without links, devices and empty
+    /// directories. `s3://BUCKET/PREFIX` stores objects of a bucket, which the AWS_* variables lead to.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Store the files below this directory of the archive.
@@ -204,6 +204,14 @@ fn found(args: &Store, archive: &Archive, buckets: &Buckets) -> Result<Vec<Sourc
                 ));
             })?;
             continue;
+        }
+        let named = path.symlink_metadata();
+        if named.is_ok_and(|named| !named.is_dir() && !named.is_file()) {
+            let said = format!(
+                "{}: a link or a device, which is not stored",
+                path.display()
+            );
+            return Err(CliError::input(said).hint("name what it leads to"));
         }
         if let Ok(path) = path.canonicalize()
             && is_own(&path)

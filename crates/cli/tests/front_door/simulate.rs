@@ -331,6 +331,10 @@ fn logs_make_a_scenario_that_is_compared_with_what_they_show_and_answers_as_any_
     ));
     assert_ne!(fewer.text(), said.text());
     assert_eq!(desk.done("simulate fewer.toml").text(), fewer.text());
+    desk.refused(
+        "simulate twin.toml --write-scenario other.toml",
+        &["--write-scenario writes what --from-log makes"],
+    );
     let said = desk.run(&format!("capacity {logs} --target mean<1h --drives 3..4"));
     assert_eq!(said.code, 0, "{}", said.err);
 }

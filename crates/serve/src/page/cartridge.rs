@@ -95,10 +95,19 @@ fn body(service: &Service, label: &str) -> Result<String, Problem> {
     }
     let queue = catalogue.recall_queue()?;
     let queue = queue.volumes.into_iter().find(|queue| queue.label == label);
-    let Some(mut queue) = queue else {
-        return Ok(body);
-    };
-    body += &picture(&queue, head);
+    match queue {
+        Some(queue) => Ok(body + &queued(service, queue, head)?),
+        None => Ok(body),
+    }
+}
+
+/// What waits for a cartridge: the tape, and the first files by block.
+fn queued(
+    service: &Service,
+    mut queue: VolumeQueue,
+    head: Option<Place>,
+) -> Result<String, Problem> {
+    let mut body = picture(&queue, head);
     queue.waiting.sort_by_key(|waiting| {
         let first = waiting.segments.first();
         first.map(|segment| (segment.partition, segment.first_block))

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use tapewise_archive::catalogue::Rejoined;
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::{Others, ReadIn, Rebuilt};
+use tapewise_archive::open::read_settings;
 
 /// Read all cartridges of the library and make the catalogue again from what is on them.
 ///
@@ -26,7 +27,7 @@ pub struct Rebuild {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
-    /// Labels of the cartridges to read [default: all of the library].
+    /// Labels of the cartridges to read [default: all of the library]. Without a robot, name them.
     #[arg(value_name = "VOLUME")]
     volumes: Vec<String>,
     /// Print only errors on standard error.
@@ -43,6 +44,14 @@ pub(super) const GO_ON: &str = "the catalogue has the cartridges that were read 
 
 /// Runs it.
 pub fn run(args: &Rebuild) -> Result<ExitCode, CliError> {
+    // Before a lost catalogue is made anew: without cartridges it would stay empty.
+    if args.volumes.is_empty() && read_settings(&args.archive)?.changers.is_empty() {
+        let archive = args.archive.display();
+        let what = "no robot says which cartridges there are; nothing was read or changed";
+        return Err(CliError::input(what).hint(format!(
+            "name them: `tapewise catalog rebuild --archive {archive} VOLUME...` asks you for one after the other"
+        )));
+    }
     let archive = Archive::open_to_rebuild(&args.archive)?;
     let (cache, _) = archive.reconcile()?;
     let stop = stop_on_interrupt()?;
@@ -56,6 +65,11 @@ pub fn run(args: &Rebuild) -> Result<ExitCode, CliError> {
         mover.read_in(&labels, Others::Pass, copies)
     });
     let rebuilt = read.map_err(|error| error.if_interrupted(GO_ON))?;
+    if rebuilt.volumes.is_empty() {
+        return Err(CliError::failed(
+            "the libraries hold no cartridge: nothing was read",
+        ));
+    }
     let mut answer = Answer::new("catalog-rebuild", args.json);
     let told = told(&rebuilt, &mut answer);
     answer.end()?;

@@ -92,7 +92,7 @@ pub struct Books<'a> {
     work: &'a Work,
     log: Growing,
     tally: Tally,
-    /// Behind a recall that stays open for weeks it is counted for long.
+    /// The last count. To count takes long if a recall has been open for weeks: all that came after it is counted again.
     counted: Kept<Tally>,
     /// What had ended when the service began.
     before: Ended,

@@ -6,7 +6,7 @@ use super::{catalogue, desk, empty_cache, make_files, make_files_of, recall_and_
 use crate::program::Desk;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use tapewise_archive::catalogue::{CacheRecords, Files};
+use tapewise_archive::catalogue::{CacheRecords, Files, Requests as _};
 
 /// Puts two cartridges into each other's place, barcodes and all that is written on the slots left as they are.
 fn swap(desk: &Desk, one: &str, two: &str) {
@@ -67,6 +67,54 @@ fn a_cartridge_with_more_on_it_than_a_restored_catalogue_knows_is_not_labelled_a
     desk.done("catalog rebuild --archive A --quiet");
     empty_cache(&desk);
     recall_and_compare(&desk, &files, "out");
+}
+
+#[test]
+fn without_a_robot_a_lost_catalogue_is_made_anew_only_from_cartridges_that_are_named() {
+    let desk = desk();
+    make_files(&desk, "reel", 2);
+    desk.done("store --archive A --quiet reel");
+    let settings = desk.read("A/archive.toml");
+    desk.put(
+        "A/archive.toml",
+        settings.replace("changers = [", "changers = [] # ["),
+    );
+    std::fs::remove_file(desk.path().join("A/catalogue.db")).expect("lost");
+    desk.refused(
+        "catalog rebuild --archive A",
+        &[
+            "no robot says which cartridges",
+            "rebuild --archive A VOLUME",
+        ],
+    );
+    assert!(!desk.path().join("A/catalogue.db").exists());
+}
+
+#[test]
+fn a_link_that_is_named_is_no_file_to_be_stored() {
+    let desk = desk();
+    make_files(&desk, "reel", 2);
+    std::os::unix::fs::symlink("reel", desk.path().join("link")).expect("a link");
+    let words = ["link: a link or a device", "name what it leads to"];
+    desk.refused("store --archive A reel link", &words);
+    let open = catalogue(&desk).unanswered().expect("a catalogue");
+    assert_eq!(open, []);
+    let stored = desk.done("store --archive A --quiet link/");
+    assert!(
+        stored.text().contains("stored     2 files"),
+        "{}",
+        stored.text()
+    );
+}
+
+#[test]
+fn an_empty_name_is_not_every_file() {
+    let desk = desk();
+    for (from, which) in [("--archive", "A"), ("--ltfs", "emulated:lib#drive0")] {
+        let refused = desk.run_args(b"", &["recall", from, which, "--to", "out", ""]);
+        assert_eq!(refused.code, 2, "{}", refused.err);
+        assert!(refused.err.contains("--all-files"), "{}", refused.err);
+    }
 }
 
 #[test]

@@ -142,14 +142,14 @@ pub fn answered(
         let busy = match archive.cache_if_free()? {
             Ok(cache) => {
                 gather(archive, window, stop)?;
+                // Those before us may have answered some since we looked.
+                let ours = open(&left)?;
                 if !quiet {
-                    say_others(archive, open(&left)?.len())?;
+                    say_others(archive, ours.len())?;
                 }
                 if archive.is_loaded_by_hand() && !quiet {
                     pull_list::say_of_queue(archive)?;
                 }
-                // Those before us may have answered some since we looked.
-                let ours = open(&left)?;
                 let worked = recalled(archive, &cache, stop, quiet);
                 if worked.is_err() && archive.is_loaded_by_hand() {
                     say("tapewise: still to be put in:\n");
