@@ -48,7 +48,9 @@ pub use requests::{
 };
 pub use sql::Held;
 pub use sqlite::{KNOWN as KNOWN_SCHEMA, SqliteCatalogue};
-pub use stages::{NewStage, OpenFiles, Stage, StagedFile, Stages, Submitted, WantedFile};
+pub use stages::{
+    NewStage, OpenFiles, Stage, StageInBrief, StagedFile, Stages, Submitted, WantedFile,
+};
 pub use tally::{Ended, Tally};
 pub use upgrade::Upgrade;
 pub use volumes::{

@@ -226,6 +226,11 @@ fn recalls_wait_by_volume_and_those_that_need_none_stand_apart(catalogue: Arc<dy
         ("B00001L8", vec![(ids[0], 2, 10)]),
     ];
     assert_eq!(volumes.collect::<Vec<_>>(), expected);
+    for of_volume in &queue.volumes {
+        let of_label = catalogue.recalls_of(&of_volume.label).expect("a queue");
+        assert_eq!(of_label.as_ref(), Some(of_volume));
+    }
+    assert_eq!(catalogue.recalls_of("C00001L8").expect("a queue"), None);
     let waits = catalogue.waits().expect("a queue");
     let wait = |label: &str, recalls, bytes| VolumeWait {
         label: label.to_owned(),

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, Catalogue, FileId, NewStage, OpenFiles, RequestId, RequestState, Stages,
-    Submitted, WantedFile,
+    Answer, CacheKey, Catalogue, Cause, Failure, FileId, NewStage, OpenFiles, RequestId,
+    RequestState, Stages, Submitted, WantedFile,
 };
 use tapewise_archive::mover::Mover;
 use tapewise_emulator::Faults;
@@ -20,6 +20,7 @@ on_each_database!(
     stages_of_one_file_share_its_recall_and_the_last_one_that_cancels_ends_it,
     a_stage_that_is_sent_again_is_entered_once_and_another_under_its_key_is_refused,
     stages_are_listed_by_user_and_their_recalls_can_be_moved_up,
+    a_stage_in_brief_has_what_its_files_say,
     a_recall_is_held_back_while_all_stages_that_want_it_are,
     no_more_files_wait_than_may,
     the_cache_keeps_a_staged_file_for_its_lifetime_from_when_it_arrived,
@@ -253,7 +254,7 @@ fn stages_are_listed_by_user_and_their_recalls_can_be_moved_up(catalogue: Arc<dy
     let begun = catalogue.begin_stage(&of_eve, &[], 8);
     assert_eq!(begun.expect("entered"), Submitted::New);
     let listed = |user, limit| {
-        let stages = catalogue.stages(user, limit).expect("stages");
+        let stages = catalogue.stages(user, limit, 0).expect("stages");
         let names = stages.into_iter().map(|stage| (stage.id, stage.user));
         names.collect::<Vec<_>>()
     };
@@ -275,6 +276,62 @@ fn stages_are_listed_by_user_and_their_recalls_can_be_moved_up(catalogue: Arc<dy
     let open = catalogue.unanswered().expect("requests");
     let priorities: Vec<i64> = open.iter().map(|open| open.terms.priority).collect();
     assert_eq!(priorities, [5, 0], "ada's a, and eve's d/c");
+}
+
+fn a_stage_in_brief_has_what_its_files_say(catalogue: Arc<dyn Catalogue>) {
+    let catalogue = with_files(catalogue);
+    let catalogue = catalogue.as_ref();
+    let more: Vec<_> = (0..6)
+        .map(|number| recorded(&format!("m{number}"), 100 + number, 700))
+        .collect();
+    let added = catalogue.add_recorded(&foreign("T00002L8"), &more, 5);
+    added.expect("added");
+    let paths = [
+        "a", "b", "d/c", "empty", "m0", "m1", "m2", "nobody", "nowhere",
+    ];
+    begin(catalogue, "s", &paths, 7);
+    begin(catalogue, "other", &["a", "b"], 8);
+    begin(catalogue, "late", &["m3"], 9);
+    let open = catalogue.unanswered().expect("requests");
+    let request = |path: &str| {
+        let file = file(catalogue, path);
+        open.iter().find(|one| one.file == file).expect("open").id
+    };
+    // Cancelled for this stage only, answered in both ways, begun, and left in the queue.
+    let cancelled = catalogue.cancel_stage("s", &["/a".to_owned()], 10);
+    cancelled.expect("cancelled");
+    let begun = [request("b"), request("d/c"), request("m0")];
+    catalogue.start(&begun, 11).expect("started");
+    let failure = Failure::new(Cause::NoCopy, "it squeaks");
+    let failed = catalogue.answer(request("d/c"), &Answer::Failed(failure), 12);
+    failed.expect("answered");
+    let delivered = catalogue.answer(request("m0"), &Answer::Delivered, 12);
+    delivered.expect("answered");
+
+    let in_brief = |most| catalogue.stages(None, 10, most).expect("stages");
+    for brief in in_brief(2) {
+        let whole = catalogue.stage("ada", &brief.id).expect("a catalogue");
+        let whole = whole.expect("a stage");
+        for state in RequestState::ALL {
+            let of_state = whole.files.iter().filter(|file| file.state == state);
+            let counted = brief.files.get(&state).copied().unwrap_or(0);
+            assert_eq!(counted, of_state.count(), "{}: {state:?}", brief.id);
+        }
+        assert_eq!(brief.open, whole.open());
+        let failed = whole.files.into_iter();
+        let failed = failed.filter_map(|file| Some((file.spelling, file.reason?)));
+        let failed: Vec<(String, String)> = failed.take(2).collect();
+        assert_eq!(brief.failed, failed);
+        assert_eq!((brief.created_ns, brief.is_held), (whole.created_ns, false));
+    }
+    let brief = in_brief(10).pop().expect("the first one");
+    let ended = brief.files.values().sum::<usize>() - brief.open.len();
+    assert_eq!((ended, brief.files.len()), (6, 5), "every state is there");
+    assert_eq!(brief.failed.len(), 4);
+    assert_eq!(
+        brief.failed[0],
+        ("/d/c".to_owned(), "it squeaks".to_owned())
+    );
 }
 
 /// The recalls that may be read, and how many are held back.
@@ -409,7 +466,7 @@ fn stages_are_forgotten_some_time_after_all_of_their_files_ended(catalogue: Arc<
     catalogue.cancel_stage(one, &all, 10).expect("cancelled");
     assert_eq!(catalogue.settle_stages(100, 109).expect("settled"), 0);
     assert_eq!(catalogue.settle_stages(100, 110).expect("settled"), 1);
-    let left = catalogue.stages(None, 10).expect("stages");
+    let left = catalogue.stages(None, 10, 0).expect("stages");
     let left: Vec<&str> = left.iter().map(|stage| stage.id.as_str()).collect();
     assert_eq!(left, ["open"]);
     assert_sound(catalogue.as_ref());

@@ -9,7 +9,10 @@ use tapewise_archive::catalogue::{
 };
 use tapewise_model::Random;
 
-on_each_database!(a_count_that_is_gone_on_with_is_that_of_all_recalls);
+on_each_database!(
+    a_count_that_is_gone_on_with_is_that_of_all_recalls,
+    one_recall_that_stays_open_does_not_have_all_after_it_counted_again,
+);
 
 /// Bytes of the file of a number.
 fn bytes(number: u64) -> u64 {
@@ -25,11 +28,39 @@ fn submit(catalogue: &dyn Catalogue, file: FileId, at_ns: i64) -> RequestId {
     catalogue.submit(&[recall], at_ns).expect("asked")[0]
 }
 
-fn a_count_that_is_gone_on_with_is_that_of_all_recalls(catalogue: Arc<dyn Catalogue>) {
+/// Adds the files of the numbers below five.
+fn add_files(catalogue: &dyn Catalogue) {
     let named = |number: u64| recorded(&number.to_string(), 10 + number, bytes(number));
     let files: Vec<_> = (0..5).map(named).collect();
     let added = catalogue.add_recorded(&foreign("T00001L8"), &files, 1);
     added.expect("added");
+}
+
+fn one_recall_that_stays_open_does_not_have_all_after_it_counted_again(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let catalogue = catalogue.as_ref();
+    add_files(catalogue);
+    let file = catalogue.live_file(b"0").expect("a catalogue");
+    let file = file.expect("a file");
+    let open = submit(catalogue, file, 1);
+    let mut tally = Tally::by_blocks_of(10);
+    for at_ns in 2..100 {
+        let request = submit(catalogue, file, at_ns);
+        let answered = catalogue.answer(request, &Answer::Delivered, at_ns);
+        answered.expect("answered");
+        tally = catalogue.tally(&tally).expect("a count");
+        assert!(tally.counted_again() <= 2, "its own block and the newest");
+    }
+    assert_eq!(tally.total().delivered, 98);
+    let answered = catalogue.answer(open, &Answer::Delivered, 100);
+    answered.expect("answered");
+    tally = catalogue.tally(&tally).expect("a count");
+    assert_eq!((tally.total().delivered, tally.counted_again()), (99, 1));
+}
+
+fn a_count_that_is_gone_on_with_is_that_of_all_recalls(catalogue: Arc<dyn Catalogue>) {
+    add_files(catalogue.as_ref());
     let file = |number: u64| {
         let path = number.to_string();
         let found = catalogue.live_file(path.as_bytes()).expect("a catalogue");
@@ -37,7 +68,7 @@ fn a_count_that_is_gone_on_with_is_that_of_all_recalls(catalogue: Arc<dyn Catalo
     };
     let mut random = Random::new(3, 1);
     let (mut open, mut expected) = (Vec::new(), Ended::default());
-    let mut tally = Tally::default();
+    let mut tally = Tally::by_blocks_of(7);
     for at_ns in 2..200 {
         // As many come as go, so that now and then nothing is open.
         if open.is_empty() || random.below(2) == 0 {

@@ -14,7 +14,7 @@ use axum::{Extension, Json};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use tapewise_archive::catalogue::{RequestId, RequestState, Stage, StagedFile};
+use tapewise_archive::catalogue::{RequestId, RequestState, Stage, StageInBrief, StagedFile};
 use tapewise_archive::mover::Hold;
 use utoipa::ToSchema;
 
@@ -81,20 +81,21 @@ impl From<Turn> for Expected {
     }
 }
 
-/// The recalls that a stage waits for.
-pub(crate) fn awaited(stage: &Stage) -> impl Iterator<Item = Option<RequestId>> {
-    let open = stage.files.iter().filter(|file| file.done_ns.is_none());
-    open.map(|file| file.request)
+/// The recalls that a stage waits for, and how far they are.
+pub(crate) type Open = [(RequestId, RequestState)];
+
+/// When all that a stage waits for is likely to be there.
+pub(crate) fn expected(open: &Open, outlook: &Outlook) -> Option<Turn> {
+    outlook.last_turn(open.iter().map(|&(request, _)| Some(request)))
 }
 
-/// What holds back some of what is left of a stage, in words: a limit, cartridges that are out of use, a full cache.
-pub(crate) fn held_by(stage: &Stage, outlook: &Outlook) -> Option<String> {
-    let waits = |file: &&StagedFile| file.state == RequestState::Queued;
-    let waiting: Vec<&StagedFile> = stage.files.iter().filter(waits).collect();
-    let hold = outlook.hold(&stage.user).filter(|_| !waiting.is_empty());
-    let others = waiting
-        .iter()
-        .filter_map(|file| outlook.waits_for(file.request));
+/// What holds back some of what is left of a user's stage, in words: a limit, cartridges that are out of use, a full
+/// cache.
+pub(crate) fn held_by(user: &str, open: &Open, outlook: &Outlook) -> Option<String> {
+    let is_queued = |(_, state): &&_| *state == RequestState::Queued;
+    let mut queued = open.iter().filter(is_queued).peekable();
+    let hold = outlook.hold(user).filter(|_| queued.peek().is_some());
+    let others = queued.filter_map(|&(request, _)| outlook.waits_for(Some(request)));
     let others: BTreeSet<String> = others.collect();
     let why: Vec<String> = hold
         .map(Hold::to_string)
@@ -105,18 +106,11 @@ pub(crate) fn held_by(stage: &Stage, outlook: &Outlook) -> Option<String> {
 }
 
 impl AskedFor {
-    fn of(stage: Stage, outlook: &Outlook) -> AskedFor {
-        let expected = outlook.last_turn(awaited(&stage)).map(Expected::from);
-        let held_by = held_by(&stage, outlook);
-        let mut files = BTreeMap::new();
-        for file in &stage.files {
-            *files.entry(state_name(file.state)).or_insert(0) += 1;
-        }
-        let failed = stage.files.into_iter().filter_map(|file| {
-            let error = file.reason?;
-            let path = file.spelling;
-            Some(FailedFile { path, error })
-        });
+    fn of(stage: StageInBrief, outlook: &Outlook) -> AskedFor {
+        let expected = expected(&stage.open, outlook).map(Expected::from);
+        let held_by = held_by(&stage.user, &stage.open, outlook);
+        let files = stage.files.into_iter();
+        let failed = stage.failed.into_iter();
         AskedFor {
             id: stage.id,
             user: stage.user,
@@ -124,8 +118,12 @@ impl AskedFor {
             held: stage.is_held,
             held_by,
             expected,
-            files,
-            failed: failed.take(FAILURES).collect(),
+            files: files
+                .map(|(state, count)| (state_name(state), count))
+                .collect(),
+            failed: failed
+                .map(|(path, error)| FailedFile { path, error })
+                .collect(),
         }
     }
 }
@@ -143,7 +141,7 @@ pub(crate) async fn list(
 ) -> Result<Json<Asked>, Problem> {
     let list = move |service: &Service| {
         let user = who.watches().is_err().then_some(who.name.as_str());
-        let stages = service.archive.catalogue.stages(user, REQUESTS)?;
+        let stages = service.archive.catalogue.stages(user, REQUESTS, FAILURES)?;
         let outlook = service.outlook()?;
         let asked_for = |stage| AskedFor::of(stage, &outlook);
         Ok(stages.into_iter().map(asked_for).collect())
@@ -212,7 +210,7 @@ pub(crate) async fn one(
             error: file.reason,
             expected: outlook.turn(file.request).map(Expected::from),
         };
-        let held_by = held_by(&stage, &outlook);
+        let held_by = held_by(&stage.user, &stage.open(), &outlook);
         Ok(Json(OneRequest {
             format: "tapewise-serve-request",
             version: 1,

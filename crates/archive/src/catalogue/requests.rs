@@ -310,6 +310,9 @@ pub trait Requests: Send + Sync {
     /// As [`Requests::recall_queue`], of these requests.
     fn recalls_among(&self, requests: &[RequestId]) -> Result<RecallQueue>;
 
+    /// What [`Requests::recall_queue`] has of a volume.
+    fn recalls_of(&self, label: &str) -> Result<Option<VolumeQueue>>;
+
     /// The recalls that somebody has begun with, by the volumes that have copies of their files.
     fn started_recalls(&self) -> Result<RecallQueue>;
 

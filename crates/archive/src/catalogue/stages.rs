@@ -93,6 +93,34 @@ pub struct StagedFile {
     pub done_ns: Option<i64>,
 }
 
+impl Stage {
+    /// The recalls that it waits for, and how far they are.
+    pub fn open(&self) -> Vec<(RequestId, RequestState)> {
+        let open = self.files.iter().filter(|file| file.done_ns.is_none());
+        open.filter_map(|file| Some((file.request?, file.state)))
+            .collect()
+    }
+}
+
+/// A stage, and how far it is, without a list of its files: those of a thousand stages would be millions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageInBrief {
+    /// Its id.
+    pub id: String,
+    /// Who asked.
+    pub user: String,
+    /// When it was asked for.
+    pub created_ns: i64,
+    /// Whether it is held back.
+    pub is_held: bool,
+    /// How many of its files have each state.
+    pub files: HashMap<RequestState, usize>,
+    /// The recalls that it waits for, and how far they are.
+    pub open: Vec<(RequestId, RequestState)>,
+    /// The first of the files that failed, by spelling, each with why it did.
+    pub failed: Vec<(String, String)>,
+}
+
 /// What is known of stages. One user does not see those of another.
 pub trait Stages: Send + Sync {
     /// Enters a stage with the recalls that it needs, as a whole, unless too many files would wait.
@@ -111,7 +139,8 @@ pub trait Stages: Send + Sync {
     fn stages_of(&self, request: RequestId) -> Result<Vec<String>>;
 
     /// The stages that are kept, of one user or of all, newest first, at most `limit`.
-    fn stages(&self, user: Option<&str>, limit: usize) -> Result<Vec<Stage>>;
+    /// Each has at most `failed` of the files that failed.
+    fn stages(&self, user: Option<&str>, limit: usize, failed: usize) -> Result<Vec<StageInBrief>>;
 
     /// Gives the recalls of a stage that wait another priority; higher is sooner. Other stages that wait for the same
     /// recalls gain or lose by it too.

@@ -1,6 +1,5 @@
 //! How many recalls have ended, for whoever counts on and on.
 
-use super::RequestId;
 use std::ops::Add;
 
 /// How recalls have ended.
@@ -26,11 +25,18 @@ impl Add for Ended {
     }
 }
 
-/// A count of recalls that can be gone on with. Whatever came before `first` has ended and is counted for good, so the
-/// next count looks at what came after it only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Recalls of so many numbers in a row are counted together.
+const BLOCK: u64 = 10_000;
+
+/// A count of recalls that can be gone on with. Blocks of recalls that have all ended are counted for good, so a recall
+/// that stays open for months has only its own block counted again.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally {
-    pub(super) first: RequestId,
+    pub(super) block: u64,
+    /// The first block that nobody has looked at yet.
+    pub(super) next: u64,
+    /// The blocks before it that are counted again: something in them is open, or more may come.
+    pub(super) again: Vec<u64>,
     pub(super) before: Ended,
     pub(super) after: Ended,
 }
@@ -38,17 +44,29 @@ pub struct Tally {
 impl Default for Tally {
     /// Nothing was counted yet.
     fn default() -> Tally {
-        Tally {
-            first: RequestId(0),
-            before: Ended::default(),
-            after: Ended::default(),
-        }
+        Tally::by_blocks_of(BLOCK)
     }
 }
 
 impl Tally {
+    /// Nothing was counted yet, and recalls of so many numbers will be counted together.
+    pub fn by_blocks_of(block: u64) -> Tally {
+        Tally {
+            block: block.max(1),
+            next: 0,
+            again: Vec::new(),
+            before: Ended::default(),
+            after: Ended::default(),
+        }
+    }
+
     /// All that have ended.
     pub fn total(&self) -> Ended {
         self.before + self.after
+    }
+
+    /// How many blocks the next count looks at, beside new ones.
+    pub fn counted_again(&self) -> usize {
+        self.again.len()
     }
 }

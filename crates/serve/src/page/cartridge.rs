@@ -29,7 +29,7 @@ const INSET: f64 = HEAD + 2.0;
 /// The mark of a file.
 const MARK: [f64; 2] = [3.0, 7.0];
 
-/// A longer queue is not drawn: it would have to be read as a whole.
+/// A longer queue of the cartridge is not drawn: it would have to be read as a whole.
 const MOST_DRAWN: u64 = 50_000;
 
 /// Files in the table below the picture.
@@ -89,13 +89,11 @@ fn body(service: &Service, label: &str) -> Result<String, Problem> {
         bytes(wait.bytes),
         age((service.now_ns)(), wait.oldest_ns)
     );
-    // All of the queue is read for the files of one cartridge.
+    // Each recall of the queue is asked whether it is one of this cartridge.
     if wait.recalls > MOST_DRAWN || catalogue.open_recalls()?.queued > MOST_READ {
         return Ok(body + "<p class=\"quiet\">The queue is too long to be drawn.</p>\n");
     }
-    let queue = catalogue.recall_queue()?;
-    let queue = queue.volumes.into_iter().find(|queue| queue.label == label);
-    match queue {
+    match catalogue.recalls_of(label)? {
         Some(queue) => Ok(body + &queued(service, queue, head)?),
         None => Ok(body),
     }

@@ -6,14 +6,14 @@ use crate::access::Who;
 use crate::drives::Drives;
 use crate::forecast::Outlook;
 use crate::problem::Problem;
-use crate::requests::{awaited, held_by};
+use crate::requests::{expected, held_by};
 use crate::service::{Load, Service};
 use crate::work::Doing;
 use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use std::sync::Arc;
-use tapewise_archive::catalogue::{OpenRecalls, OutOfUse, RequestState, Stage, VolumeWait};
+use tapewise_archive::catalogue::{OpenRecalls, OutOfUse, RequestState, StageInBrief, VolumeWait};
 use tapewise_archive::mover::OwnerShare;
 use tapewise_model::Micros;
 use tapewise_model::units::bytes;
@@ -27,7 +27,7 @@ struct Shown {
     load: Load,
     waits: Arc<Vec<VolumeWait>>,
     out_of_use: Vec<OutOfUse>,
-    stages: Vec<Stage>,
+    stages: Vec<StageInBrief>,
     outlook: Arc<Outlook>,
     doing: Doing,
     drives: Drives,
@@ -56,7 +56,7 @@ pub(crate) async fn show(
             load,
             waits: service.waits()?,
             out_of_use: catalogue.out_of_use()?,
-            stages: catalogue.stages(user, REQUESTS)?,
+            stages: catalogue.stages(user, REQUESTS, FAILURES)?,
             outlook: service.outlook()?,
             drives: service.work.drives(),
             sees_all,
@@ -231,13 +231,10 @@ impl Shown {
         ]
     }
 
-    fn request(&self, stage: &Stage) -> Vec<String> {
-        let of = |state| {
-            let files = stage.files.iter();
-            files.filter(|file| file.state == state).count()
-        };
-        let ended = stage.files.iter().filter(|file| file.done_ns.is_some());
-        let (ended, all) = (ended.count(), stage.files.len());
+    fn request(&self, stage: &StageInBrief) -> Vec<String> {
+        let of = |state| stage.files.get(&state).copied().unwrap_or(0);
+        let all: usize = stage.files.values().sum();
+        let ended = all - stage.open.len();
         let states = RequestState::ALL.into_iter().filter(|&state| of(state) > 0);
         let parts: Vec<String> = states
             .map(|state| format!("{} {}", of(state), super::word(state)))
@@ -250,21 +247,20 @@ impl Shown {
         if stage.is_held && ended < all {
             far += "<p>held back</p>";
         }
-        if let Some(why) = held_by(stage, &self.outlook) {
+        if let Some(why) = held_by(&stage.user, &stage.open, &self.outlook) {
             far += &format!("<p>waits: {}</p>", escaped(&why));
         }
-        if let Some(turn) = self.outlook.last_turn(awaited(stage)) {
+        if let Some(turn) = expected(&stage.open, &self.outlook) {
             far += &format!("<p>likely there in {}</p>", in_time(self.now_ns, turn));
         }
-        let failed = stage.files.iter().filter_map(|file| {
-            let why = file.reason.as_deref()?;
-            Some(format!(
+        let failed = stage.failed.iter().map(|(path, why)| {
+            format!(
                 "<p><code>{}</code>: <span class=\"bad\">{}</span></p>",
-                escaped(&file.spelling),
+                escaped(path),
                 escaped(why)
-            ))
+            )
         });
-        far.extend(failed.take(FAILURES));
+        far.extend(failed);
         vec![
             link("request", &stage.id, &short(&stage.id)),
             escaped(&stage.user),

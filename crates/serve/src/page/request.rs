@@ -5,7 +5,7 @@ use super::{Live, age, document, escaped, in_time, link, out_of_use, word};
 use crate::access::Who;
 use crate::forecast::Outlook;
 use crate::problem::Problem;
-use crate::requests::{awaited, held_by, set_held, visible};
+use crate::requests::{expected, held_by, set_held, visible};
 use crate::service::Service;
 use axum::Extension;
 use axum::body::Bytes;
@@ -28,20 +28,21 @@ pub(crate) async fn show(
         let stage = visible(service, &who, &id)?;
         let outlook = service.outlook()?;
         let now_ns = (service.now_ns)();
-        let is_open = stage.files.iter().any(|file| file.done_ns.is_none());
+        let open = stage.open();
+        let is_open = !open.is_empty();
         let mut body = format!(
             "<p>Asked for by {} {} ago, {} files.</p>\n",
             escaped(&stage.user),
             age(now_ns, stage.created_ns),
             stage.files.len()
         );
-        if let Some(turn) = outlook.last_turn(awaited(&stage)) {
+        if let Some(turn) = expected(&open, &outlook) {
             let in_time = in_time(now_ns, turn);
             body += &format!("<p>All of it is likely to be there in {in_time}.</p>\n");
         } else if let Some(why) = outlook.unknown.as_ref().filter(|_| is_open) {
             body += &format!("<p class=\"quiet\">{}.</p>\n", escaped(why));
         }
-        if let Some(why) = held_by(&stage, &outlook) {
+        if let Some(why) = held_by(&stage.user, &open, &outlook) {
             body += &format!("<p>It waits: {}.</p>\n", escaped(&why));
         }
         body += &hold(&stage, is_open, who.operates().is_ok());

@@ -7,7 +7,7 @@ use super::{Database, Row, ToValue, Transaction, Value, all, enter, many, one, p
 use crate::catalogue::{
     Answer, Begun, BegunMount, CatalogueError, FileId, FileState, NewRecall, Newest, OpenRecalls,
     RecallQueue, Request, RequestId, RequestKind, RequestState, Requests, Result, Tally, Terms,
-    VolumeId, VolumeWait,
+    VolumeId, VolumeQueue, VolumeWait,
 };
 use crate::placement::Asked;
 use std::collections::{HashMap, HashSet};
@@ -424,6 +424,22 @@ impl<D: Database> Requests for D {
             let newest = newest(transaction)?;
             let queue = sorted(transaction, &found)?;
             Ok(RecallQueue { newest, ..queue })
+        })
+    }
+
+    fn recalls_of(&self, label: &str) -> Result<Option<VolumeQueue>> {
+        // SQLite joins in this order: a file has few copies, and a volume may have millions of segments.
+        let sql = format!(
+            "{} AND EXISTS (SELECT 1 FROM copy CROSS JOIN segment CROSS JOIN volume \
+            WHERE copy.file = request.file AND copy.state = 'whole' AND segment.copy = copy.id \
+            AND volume.id = segment.volume AND volume.label = ?2) ORDER BY created_ns, id",
+            of_state()
+        );
+        self.read(|transaction| {
+            let of_volume = params![RequestState::Queued, label];
+            let requests = all(transaction, &sql, of_volume, request_of)?;
+            let mut volumes = sorted(transaction, &requests)?.volumes.into_iter();
+            Ok(volumes.find(|volume| volume.label == label))
         })
     }
 

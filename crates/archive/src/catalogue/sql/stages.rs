@@ -3,8 +3,8 @@
 use super::requests::submit_live;
 use super::{Database, Row, Transaction, Value, all, enter, many, one, params, run};
 use crate::catalogue::{
-    FileId, NewRecall, NewStage, OpenFiles, RequestId, RequestState, Result, Stage, StagedFile,
-    Stages, Submitted, Terms, WantedFile,
+    FileId, NewRecall, NewStage, OpenFiles, RequestId, RequestState, Result, Stage, StageInBrief,
+    StagedFile, Stages, Submitted, Terms, WantedFile,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -177,31 +177,53 @@ fn number(number: Option<i64>) -> Value<'static> {
     number.map_or(Value::Null, Value::Integer)
 }
 
+/// The files of a stage: how far each is for it, why it failed, and when it came to an end.
+const FILES: &str = "(SELECT spelling, stage_file.file, request, started_ns, \
+    CASE WHEN request IS NULL THEN CASE WHEN refused IS NULL THEN 'delivered' ELSE 'failed' END \
+    WHEN ended_ns IS NOT NULL THEN 'cancelled' ELSE request.state END AS state, \
+    CASE WHEN request IS NULL THEN refused WHEN ended_ns IS NULL THEN request.reason END AS reason, \
+    coalesce(ended_ns, done_ns) AS done_ns \
+    FROM stage_file LEFT JOIN request ON request.id = stage_file.request WHERE stage = ?1) AS staged";
+
 fn files(transaction: &Transaction<'_>, id: &str) -> Result<Vec<StagedFile>> {
-    let sql = "SELECT spelling, stage_file.file, refused, ended_ns, \
-        request.state, request.reason, request.started_ns, request.done_ns, request.id \
-        FROM stage_file LEFT JOIN request ON request.id = stage_file.request \
-        WHERE stage = ?1 ORDER BY spelling";
-    all(transaction, sql, [id], |row| {
-        let refused: Option<String> = row.get(2)?;
-        let ended_ns: Option<i64> = row.get(3)?;
-        let recall: Option<RequestState> = row.get(4)?;
-        let (state, reason) = match (ended_ns, recall, refused) {
-            (Some(_), Some(_), _) => (RequestState::Cancelled, None),
-            (None, Some(state), _) => (state, row.get(5)?),
-            (_, None, Some(why)) => (RequestState::Failed, Some(why)),
-            (_, None, None) => (RequestState::Delivered, None),
-        };
-        let done_ns: Option<i64> = row.get(7)?;
+    let columns = "spelling, file, request, state, reason, started_ns, done_ns";
+    let sql = format!("SELECT {columns} FROM {FILES} ORDER BY spelling");
+    all(transaction, &sql, [id], |row| {
         Ok(StagedFile {
             spelling: row.get(0)?,
             file: row.get(1)?,
-            request: row.get(8)?,
-            state,
-            reason,
-            started_ns: row.get(6)?,
-            done_ns: ended_ns.or(done_ns),
+            request: row.get(2)?,
+            state: row.get(3)?,
+            reason: row.get(4)?,
+            started_ns: row.get(5)?,
+            done_ns: row.get(6)?,
         })
+    })
+}
+
+/// How many files of a stage have each state.
+fn counts(transaction: &Transaction<'_>, id: &str) -> Result<HashMap<RequestState, usize>> {
+    let sql = format!("SELECT state, count(*) FROM {FILES} GROUP BY state");
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get::<u64>(1)? as usize));
+    Ok(all(transaction, &sql, [id], row)?.into_iter().collect())
+}
+
+/// The recalls that a stage waits for, by its files' spelling.
+fn open(transaction: &Transaction<'_>, id: &str) -> Result<Vec<(RequestId, RequestState)>> {
+    let sql = format!("SELECT request, state FROM {FILES} WHERE done_ns IS NULL ORDER BY spelling");
+    all(transaction, &sql, [id], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
+}
+
+/// The first files of a stage that failed, and why.
+fn failed(transaction: &Transaction<'_>, id: &str, most: usize) -> Result<Vec<(String, String)>> {
+    let sql = format!(
+        "SELECT spelling, reason FROM {FILES} WHERE reason IS NOT NULL ORDER BY spelling LIMIT ?2"
+    );
+    let params = params![id, most as u64];
+    all(transaction, &sql, params, |row| {
+        Ok((row.get(0)?, row.get(1)?))
     })
 }
 
@@ -303,7 +325,7 @@ impl<D: Database> Stages for D {
         self.read(|transaction| all(transaction, sql, [request], |row| row.get(0)))
     }
 
-    fn stages(&self, user: Option<&str>, limit: usize) -> Result<Vec<Stage>> {
+    fn stages(&self, user: Option<&str>, limit: usize, most: usize) -> Result<Vec<StageInBrief>> {
         self.read(|transaction| {
             let sql = "SELECT id, user_name, created_ns, held = 1 FROM stage WHERE user_name = coalesce(?1, user_name) \
                 ORDER BY created_ns DESC, id LIMIT ?2";
@@ -311,13 +333,14 @@ impl<D: Database> Stages for D {
             let newest = params![user, limit as u64];
             let found: Vec<(String, String, i64, bool)> = all(transaction, sql, newest, row)?;
             let stages = found.into_iter().map(|(id, user, created_ns, is_held)| {
-                let files = files(transaction, &id)?;
-                Ok(Stage {
+                Ok(StageInBrief {
+                    files: counts(transaction, &id)?,
+                    open: open(transaction, &id)?,
+                    failed: failed(transaction, &id, most)?,
                     id,
                     user,
                     created_ns,
                     is_held,
-                    files,
                 })
             });
             stages.collect()
