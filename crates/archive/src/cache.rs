@@ -370,6 +370,18 @@ impl Cache {
         }
     }
 
+    /// Whether something lies where the contents of a file belong.
+    pub fn has(&self, file: FileId) -> Result<bool, CacheError> {
+        let Some(cached) = self.0.records.cached(file)? else {
+            return Ok(false);
+        };
+        let name = place(cached.key);
+        match self.0.disk.open(&name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            opened => opened.map(|_| true).map_err(io_error("opening", &name)),
+        }
+    }
+
     /// Whether the contents of a file are here, and are those that it was stored with.
     pub fn is_whole(&self, file: FileId) -> Result<bool, CacheError> {
         match self.0.records.cached(file)? {

@@ -1,4 +1,4 @@
-//! Connections: each is answered in a task of its own, and ended when nothing more comes.
+//! Connections: each is answered in a task of its own, and ended when nothing more comes or is taken.
 
 use crate::peer::Peer;
 use axum::Router;
@@ -11,13 +11,19 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
+use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::watch;
+use tokio::time::{Sleep, sleep};
 use tower::ServiceExt as _;
 
 /// How long a client may take from the first byte of a request to the end of its head, and how long a connection may lie
-/// idle between two requests: each that is open takes one of the files that a process may have.
+/// idle between two requests or take nothing of an answer: each that is open takes one of the files that a process may
+/// have.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Answers until it has `ended`, and then what is under way.
@@ -43,12 +49,87 @@ pub(crate) async fn serve(
             request.extensions_mut().insert(peer);
             app.clone().oneshot(request)
         });
-        let connection = http.serve_connection(TokioIo::new(stream), answer);
+        let connection =
+            http.serve_connection(TokioIo::new(Patient::new(stream, patience)), answer);
         let connection = graceful.watch(connection);
         // What goes wrong with a connection is its client's affair.
         tokio::spawn(async move { drop(connection.await) });
     }
     graceful.shutdown().await;
+}
+
+/// A stream that fails when the other end takes nothing for so long.
+struct Patient<S> {
+    stream: S,
+    patience: Duration,
+    /// Until when what waits must be taken; none: nothing waits.
+    until: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Patient<S> {
+    fn new(stream: S, patience: Duration) -> Patient<S> {
+        Patient {
+            stream,
+            patience,
+            until: None,
+        }
+    }
+
+    /// What came of sending, or that it takes too long.
+    fn within<T>(&mut self, context: &mut Context<'_>, sent: Poll<Result<T>>) -> Poll<Result<T>> {
+        if sent.is_ready() {
+            self.until = None;
+            return sent;
+        }
+        let patience = self.patience;
+        let until = self.until.get_or_insert_with(|| Box::pin(sleep(patience)));
+        ready!(until.as_mut().poll(context));
+        Poll::Ready(Err(Error::from(ErrorKind::TimedOut)))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, into)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<Result<usize>> {
+        let sent = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.within(context, sent)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<Result<usize>> {
+        let sent = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
+        self.within(context, sent)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let sent = Pin::new(&mut self.stream).poll_flush(context);
+        self.within(context, sent)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let sent = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.within(context, sent)
+    }
 }
 
 #[cfg(test)]
@@ -92,5 +173,30 @@ mod tests {
         }
         let whole = told("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
         assert!(whole.ends_with("hello"), "{whole}");
+    }
+
+    #[test]
+    fn a_client_that_takes_nothing_is_hung_up_on_and_each_byte_that_is_taken_gives_it_new_time() {
+        const PATIENCE: Duration = Duration::from_secs(60);
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_time().start_paused(true).build();
+        runtime.expect("a runtime").block_on(async {
+            // It takes four bytes at a time.
+            let (ours, mut client) = tokio::io::duplex(4);
+            let mut patient = Patient::new(ours, PATIENCE);
+            let sent = tokio::spawn(async move {
+                let sent = tokio::io::AsyncWriteExt::write_all(&mut patient, &[7; 64]).await;
+                sent.expect_err("the client goes to sleep").kind()
+            });
+            for _ in 0..5 {
+                sleep(PATIENCE - Duration::from_secs(1)).await;
+                let read = tokio::io::AsyncReadExt::read_exact(&mut client, &mut [0; 4]).await;
+                read.expect("given");
+            }
+            assert!(!sent.is_finished());
+            sleep(PATIENCE * 2).await;
+            assert!(sent.is_finished());
+            assert_eq!(sent.await.expect("an end"), ErrorKind::TimedOut);
+        });
     }
 }

@@ -16,6 +16,7 @@ use std::io::{self, Read as _};
 use std::sync::Arc;
 use tapewise_archive::catalogue::FileId;
 use tapewise_archive::deliver::shown;
+use tapewise_archive::open::OpenError;
 use tokio::task;
 
 /// Where they are.
@@ -75,12 +76,16 @@ fn open(service: &Service, path: &[u8]) -> Result<(Contents, u64), Problem> {
     if entry.file.bytes == 0 {
         return Ok((Contents::default(), 0));
     }
-    let opened = service.archive.open_cached(file).map_err(|error| {
-        let status = StatusCode::INTERNAL_SERVER_ERROR;
-        Problem::new(status, "The cache failed", error.to_string())
-    })?;
+    let opened = match service.archive.open_cached(file) {
+        // Somebody took it away: who stages it has it read from tape.
+        Err(OpenError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => None,
+        opened => opened.map_err(|error| {
+            let status = StatusCode::INTERNAL_SERVER_ERROR;
+            Problem::new(status, "The cache failed", error.to_string())
+        })?,
+    };
     let Some(contents) = opened else {
-        let detail = "The file is on tape only. Stage it first, then ask again.";
+        let detail = "The file is not on disk. Stage it first, then ask again.";
         return Err(Problem::new(StatusCode::CONFLICT, "Not staged", detail));
     };
     Ok((Some(contents), entry.file.bytes))

@@ -28,6 +28,9 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(50);
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
+/// How long a request's body may take.
+const BODY: Duration = Duration::from_secs(120);
+
 /// What anybody may ask for: where the API is, whether all is well, and the page to log in.
 const OPEN: [&str; 9] = [
     "/.well-known/wlcg-tape-rest-api",
@@ -362,7 +365,11 @@ fn is_from_our_page(request: &Request) -> bool {
 
 /// A body in memory.
 async fn bounded(body: Body, most: usize) -> Result<Bytes, Problem> {
-    let whole = axum::body::to_bytes(body, most).await;
+    let whole = tokio::time::timeout(BODY, axum::body::to_bytes(body, most)).await;
+    let whole = whole.map_err(|_| {
+        let detail = format!("The body did not arrive within {} s.", BODY.as_secs());
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "Body too slow", detail)
+    })?;
     // Whoever has hung up in the middle does not read this.
     whole.map_err(|_| {
         tape::too_large(format!(
@@ -406,4 +413,21 @@ pub fn listen(
     });
     runtime.shutdown_timeout(LAST_ANSWERS);
     served
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_that_does_not_come_is_not_waited_for() {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_time().start_paused(true).build();
+        let never = futures_util::stream::pending::<io::Result<Bytes>>();
+        let body = bounded(Body::from_stream(never), 1);
+        let soon = async { tokio::time::timeout(BODY * 2, body).await };
+        let bounded = runtime.expect("a runtime").block_on(soon);
+        let problem = bounded.expect("an end").expect_err("no body");
+        assert_eq!(problem.status(), StatusCode::REQUEST_TIMEOUT);
+    }
 }

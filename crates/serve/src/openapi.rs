@@ -68,9 +68,10 @@ impl Modify for Token {
 struct Refusals;
 
 /// Those that come before an operation is reached.
-const COMMON: [(&str, &str); 5] = [
+const COMMON: [(&str, &str); 6] = [
     ("401", "No valid token"),
     ("403", "The token does not allow this"),
+    ("408", "The body did not arrive in time"),
     ("413", "The body is too large"),
     ("429", "Too many requests: try again after `Retry-After`"),
     (

@@ -57,6 +57,9 @@ fn a_file_is_staged_polled_read_and_released() {
     assert_eq!(done["completedAt"], NOW_S + 60);
     let read = desk.ask("GET", "/files/d/1", "");
     assert_eq!((read.status, read.body.as_bytes()), (200, &[7; 100][..]));
+    std::fs::remove_file(desk.in_cache(desk.file("d/2"))).expect("taken away");
+    let gone = desk.ask("GET", "/files/d/2", "");
+    gone.refused(409, "Stage it first");
 
     assert_eq!(desk.pinned(), 2);
     let release = format!("release/{id}");
@@ -79,6 +82,7 @@ fn who_reads_slowly_keeps_nobody_waiting_and_gets_all_of_it() {
     // One thread for all that waits for a disk or the catalogue.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .max_blocking_threads(1)
+        .enable_time()
         .build();
     runtime.expect("a runtime").block_on(async {
         let router = || desk.router.clone();

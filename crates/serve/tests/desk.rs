@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, header};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{Answer, CacheKey, Catalogue, FileId, Recorded};
 use tapewise_archive::mover::Settings;
@@ -203,7 +204,9 @@ impl Desk {
         }
         let request = request.header(header::HOST, "tape.example.org:8080");
         let request = request.body(body.into()).expect("a request");
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build();
         runtime.expect("a runtime").block_on(async {
             let response = self.router.clone().oneshot(request).await;
             let (head, body) = response.expect("an answer").into_parts();
@@ -259,14 +262,19 @@ impl Desk {
         file.expect("a catalogue").expect("a file")
     }
 
+    /// Where the contents of a file that was delivered are.
+    pub fn in_cache(&self, file: FileId) -> PathBuf {
+        let cache = self.directory.path().join("A/cache");
+        cache.join(format!("{:02x}/{:016x}", file.0 & 0xff, file.0))
+    }
+
     /// What a mover does: the file comes into the cache, and its recall is answered.
     pub fn deliver(&self, path: impl AsRef<[u8]>, contents: &[u8]) {
         let file = self.file(path);
         let open = self.catalogue.unanswered().expect("a catalogue");
         let request = open.iter().find(|open| open.file == file).expect("asked");
         let key = CacheKey(file.0 as u64);
-        let cache = self.directory.path().join("A/cache");
-        let place = cache.join(format!("{:02x}/{:016x}", key.0 & 0xff, key.0));
+        let place = self.in_cache(file);
         std::fs::create_dir_all(place.parent().expect("a directory")).expect("made");
         std::fs::write(place, contents).expect("written");
         let at_ns = (NOW_S + 60) * NS;
