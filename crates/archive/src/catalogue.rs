@@ -20,6 +20,7 @@ mod files;
 mod ids;
 mod leases;
 mod moving;
+mod names;
 mod pattern;
 mod place;
 mod postgres;
@@ -39,6 +40,7 @@ pub use files::{Copy, CopyState, Entry, FileState, Files, Found, NewFile, NewSto
 pub use ids::{CacheKey, FileId, RequestId, VolumeId, WriteId};
 pub use leases::{Claim, Holder, Lease, Leases, OutOfUse, Outage, Resource, Wanted};
 pub use moving::move_catalogue;
+pub use names::PART_NAMES;
 pub use pattern::Pattern;
 pub use place::Place;
 pub use postgres::{PostgresCatalogue, PostgresUrl};

@@ -13,6 +13,7 @@ mod catalogue_copies;
 mod catalogue_help;
 mod catalogue_integrity;
 mod catalogue_move;
+mod catalogue_names;
 mod catalogue_pattern;
 mod catalogue_postgres;
 mod catalogue_requests;

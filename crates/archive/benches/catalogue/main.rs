@@ -17,8 +17,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 use tapewise_archive::catalogue::{
-    Catalogue, FileId, NewRecall, NewStage, Pattern, Place, RecallQueue, RequestId, Submitted,
-    Terms, WantedFile,
+    Catalogue, FileId, NewRecall, NewStage, PART_NAMES, Pattern, Place, RecallQueue, RequestId,
+    Submitted, Terms, WantedFile,
 };
 
 /// Recalls that are begun after a claim.
@@ -61,7 +61,7 @@ fn slowest(times: u64, mut ask: impl FnMut(u64)) -> String {
 }
 
 fn look(catalogue: &dyn Catalogue, files: u64) {
-    let spread = |at: u64| at.wrapping_mul(0x9E37_79B9_7F4A_7C15) % files;
+    let spread = |at| spread(at, files);
     let by_path = slowest(100, |at| {
         let path = Pattern::Path(path(spread(at)).into_bytes());
         assert_eq!(catalogue.find(&path, None, 2).expect("found").len(), 1);
@@ -74,11 +74,25 @@ fn look(catalogue: &dyn Catalogue, files: u64) {
         assert!(!catalogue.find(&glob, None, 100).expect("found").is_empty());
     });
     line("find by pattern below a directory", &by_prefix);
-    let anywhere = slowest(2, |at| {
-        let glob = Pattern::Glob(format!("*detector-{:010}*", spread(at)).into_bytes());
+    find_by_part(catalogue, files, 2);
+}
+
+/// A file that is spread among the others.
+fn spread(at: u64, files: u64) -> u64 {
+    at.wrapping_mul(0x9E37_79B9_7F4A_7C15) % files
+}
+
+fn find_by_part(catalogue: &dyn Catalogue, files: u64, times: u64) {
+    let anywhere = slowest(times, |at| {
+        let glob = Pattern::Glob(format!("*detector-{:010}*", spread(at + 1, files)).into_bytes());
         assert_eq!(catalogue.find(&glob, None, 2).expect("found").len(), 1);
     });
     line("find one file by a part of its name", &anywhere);
+}
+
+fn size(path: &Path) -> String {
+    let bytes = path.metadata().map_or(0, |file| file.len());
+    format!("{:.2} GB", bytes as f64 / 1e9)
 }
 
 /// Stage requests of several lengths, each for files that nobody has asked for.
@@ -162,13 +176,21 @@ fn main() {
         &format!("{} MB", peak_mb()),
     );
     if let Place::File(path) = &place {
-        let bytes = |path: &Path| path.metadata().map_or(0, |file| file.len());
-        line(
-            "size of the file",
-            &format!("{:.2} GB", bytes(path) as f64 / 1e9),
-        );
+        line("size of the file", &size(path));
     }
     look(&*catalogue, files);
+    let parts = || (0..).take_while(|_| catalogue.index_names(PART_NAMES).expect("indexed"));
+    let (parts, took) = timed(|| parts().count());
+    let what = format!("index {} of the names", parts * PART_NAMES);
+    line(&what, &format!("{:.1} s", took.as_secs_f64()));
+    if let Place::File(path) = &place {
+        line("size of the file", &size(path));
+    }
+    line(
+        "memory of this process, at most",
+        &format!("{} MB", peak_mb()),
+    );
+    find_by_part(&*catalogue, files, 20);
     let recalls = (0..requests).map(|at| NewRecall {
         file: FileId(1 + (at % files) as i64),
         terms: Terms::default(),

@@ -186,6 +186,10 @@ pub trait Files: Send + Sync {
     /// Live files whose paths match, in order of their bytes, at most `limit` of those behind `after`.
     fn find(&self, pattern: &Pattern, after: Option<&[u8]>, limit: usize) -> Result<Vec<Found>>;
 
+    /// Adds a part of so many names, at most [`PART_NAMES`](super::PART_NAMES), to the index that makes searches for a
+    /// part of a name quick. False if fewer files are newer than the index: those are looked at one by one.
+    fn index_names(&self, names: usize) -> Result<bool>;
+
     /// Marks a file as no longer wanted; a second time is no error.
     fn retire(&self, id: FileId, at_ns: i64) -> Result<()>;
 

@@ -36,13 +36,21 @@ impl Pattern {
 
     /// Bytes that every path that is meant has somewhere, as many as are sure; databases pass over all other paths.
     pub fn literal(&self) -> &[u8] {
-        let Pattern::Glob(glob) = self else {
-            return self.literal_prefix();
+        let longest = self.literals().max_by_key(|run| run.len());
+        longest.unwrap_or_default()
+    }
+
+    /// All runs of bytes that every path that is meant has somewhere.
+    pub fn literals(&self) -> impl Iterator<Item = &[u8]> {
+        let (sure, is_special): (_, fn(&u8) -> bool) = match self {
+            // What follows a `[` may belong to a set.
+            Pattern::Glob(glob) => (
+                glob.split(|&byte| byte == b'[').next().unwrap_or_default(),
+                |byte| b"*?".contains(byte),
+            ),
+            Pattern::Path(_) | Pattern::Prefix(_) => (self.literal_prefix(), |_| false),
         };
-        // What follows a `[` may belong to a set.
-        let before_sets = glob.split(|&byte| byte == b'[').next().unwrap_or_default();
-        let runs = before_sets.split(|byte| b"*?".contains(byte));
-        runs.max_by_key(|run| run.len()).unwrap_or_default()
+        sure.split(is_special)
     }
 }
 

@@ -12,6 +12,7 @@ mod hand_over;
 mod integrity;
 mod leases;
 mod lists;
+mod names;
 mod recorded;
 mod rejoin;
 mod requests;

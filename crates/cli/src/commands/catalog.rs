@@ -2,6 +2,7 @@
 
 mod add;
 mod find;
+mod index;
 mod init;
 mod move_off;
 mod move_to;
@@ -27,6 +28,7 @@ enum What {
     Init(init::Init),
     Add(add::Add),
     Find(find::Find),
+    Index(index::Index),
     Volumes(find::VolumesArgs),
     Verify(tend::Verify),
     Migrate(move_off::Migrate),
@@ -48,6 +50,7 @@ pub fn run(args: &Catalog) -> Result<ExitCode, CliError> {
         What::Init(args) => init::run(args),
         What::Add(args) => add::run(args),
         What::Find(args) => find::run(args),
+        What::Index(args) => index::run(args),
         What::Volumes(args) => find::volumes(args),
         What::Verify(args) => tend::verify(args),
         What::Migrate(args) => move_off::migrate(args),

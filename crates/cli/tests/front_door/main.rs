@@ -31,6 +31,7 @@ mod measure;
 mod memory;
 mod mount;
 mod mover;
+mod name_index;
 mod names;
 mod output;
 mod page;

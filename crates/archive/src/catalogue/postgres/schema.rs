@@ -10,7 +10,7 @@ use ::postgres::{Client, GenericClient};
 use std::path::Path;
 
 /// Each brings the schema up to its version; what was released is never changed.
-const MIGRATIONS: [(u32, &str); 6] = [
+const MIGRATIONS: [(u32, &str); 7] = [
     (5, include_str!("../migrations/postgres/005_archive.sql")),
     (6, include_str!("../migrations/postgres/006_leases.sql")),
     (7, include_str!("../migrations/postgres/007_desk.sql")),
@@ -20,6 +20,7 @@ const MIGRATIONS: [(u32, &str); 6] = [
         include_str!("../migrations/postgres/009_lease_times.sql"),
     ),
     (10, include_str!("../migrations/postgres/010_started.sql")),
+    (11, include_str!("../migrations/postgres/011_names.sql")),
 ];
 
 /// The schema that this program reads and writes.

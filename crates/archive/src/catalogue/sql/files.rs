@@ -1,13 +1,15 @@
 //! Files.
 
+use super::names::{self, Indexed};
 use super::rows::{SEGMENT, checked, segment, sums};
-use super::{Database, Row, Transaction, all, new_row, one, params, run, search};
+use super::{Database, Row, Transaction, all, many, new_row, one, params, run, search};
 use crate::catalogue::{
-    CatalogueError, Copy, Entry, FileId, FileState, Files, Found, NewFile, NewStore, Pattern,
-    RequestId, Result,
+    CatalogueError, Copy, Entry, FileId, FileState, Files, Found, NewFile, NewStore, PART_NAMES,
+    Pattern, RequestId, Result,
 };
 use crate::record::{File, Owner};
 use crate::sums::Sum;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// The number of the live file of a path.
@@ -286,6 +288,62 @@ fn end_of(prefix: &[u8]) -> Option<Vec<u8>> {
 /// if it expects to find as many soon; of few it would expect that of rare ones too.
 const AT_ONCE: usize = 10_000;
 
+/// What is shown of a file that was found, without the volumes that it is on.
+const FOUND: &str = "SELECT id, path, bytes, modified_ns, EXISTS (SELECT 1 FROM cached WHERE file = file.id) \
+    FROM file";
+
+fn found(row: &Row<'_>) -> Result<Found> {
+    Ok(Found {
+        file: row.get(0)?,
+        path: row.get(1)?,
+        bytes: row.get(2)?,
+        modified_ns: row.get(3)?,
+        cached: row.get(4)?,
+        volumes: Vec::new(),
+    })
+}
+
+/// Live files that match, of those that the index has and of those that are newer.
+fn matches_by_index(
+    transaction: &Transaction<'_>,
+    pattern: &Pattern,
+    after: &[u8],
+    limit: usize,
+    indexed: &Indexed,
+) -> Result<Vec<Found>> {
+    let mut all = Vec::new();
+    for some in indexed.files.chunks(super::AT_ONCE) {
+        let some: Vec<FileId> = some.iter().map(|(_, file)| *file).collect();
+        let sql = format!("{FOUND} WHERE id IN ({{many}}) AND state = 'live'");
+        many(transaction, &sql, &[], &some, |row| {
+            all.push(found(row)?);
+            Ok(())
+        })?;
+        if all.len() >= limit {
+            break;
+        }
+    }
+    // The first ones by path.
+    let mut newer = BTreeMap::new();
+    let contains = transaction.contains("path", "?1");
+    let sql = format!("{FOUND} WHERE {contains} AND state = 'live' AND id > ?2");
+    let params = params![pattern.literal(), indexed.last];
+    search(transaction, &sql, params, |row| {
+        let path: &[u8] = row.get(1)?;
+        if path > after && pattern.matches(path) {
+            newer.insert(path.to_vec(), found(row)?);
+            if newer.len() > limit {
+                newer.pop_last();
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    all.extend(newer.into_values());
+    all.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    all.truncate(limit);
+    Ok(all)
+}
+
 /// Live files that match, without the volumes that they are on.
 fn matches(
     transaction: &Transaction<'_>,
@@ -293,6 +351,11 @@ fn matches(
     after: Option<&[u8]>,
     limit: usize,
 ) -> Result<Vec<Found>> {
+    // No bytes at all are smaller than every path.
+    let mut after = after.unwrap_or_default().to_vec();
+    if let Some(indexed) = names::matching(transaction, pattern, &after)? {
+        return matches_by_index(transaction, pattern, &after, limit, &indexed);
+    }
     let prefix = pattern.literal_prefix();
     let (until, end) = match end_of(prefix) {
         Some(end) => ("<", end),
@@ -301,19 +364,16 @@ fn matches(
     // A database that looks at every path asks in this order, and few paths come to the second question.
     let contains = transaction.contains("path", "?3");
     let sql = format!(
-        "SELECT id, path, bytes, modified_ns, EXISTS (SELECT 1 FROM cached WHERE file = file.id) \
-        FROM file WHERE {contains} AND state = 'live' AND path >= ?1 AND path > ?2 AND path {until} ?4 \
+        "{FOUND} WHERE {contains} AND state = 'live' AND path >= ?1 AND path > ?2 AND path {until} ?4 \
         ORDER BY path LIMIT {AT_ONCE}"
     );
-    let mut found = Vec::new();
-    // No bytes at all are smaller than every path.
-    let mut after = after.unwrap_or_default().to_vec();
+    let mut all = Vec::new();
     loop {
         let mut seen = 0;
         let mut last = Vec::new();
         let params = params![prefix, after, pattern.literal(), end];
         search(transaction, &sql, params, |row| {
-            if found.len() == limit {
+            if all.len() == limit {
                 return Ok(ControlFlow::Break(()));
             }
             let path: &[u8] = row.get(1)?;
@@ -322,19 +382,12 @@ fn matches(
                 last = path.to_vec();
             }
             if pattern.matches(path) {
-                found.push(Found {
-                    file: row.get(0)?,
-                    path: path.to_vec(),
-                    bytes: row.get(2)?,
-                    modified_ns: row.get(3)?,
-                    cached: row.get(4)?,
-                    volumes: Vec::new(),
-                });
+                all.push(found(row)?);
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        if found.len() == limit || seen < AT_ONCE {
-            return Ok(found);
+        if all.len() == limit || seen < AT_ONCE {
+            return Ok(all);
         }
         after = last;
     }
@@ -374,6 +427,10 @@ impl<D: Database> Files for D {
             }
             Ok(found)
         })
+    }
+
+    fn index_names(&self, names: usize) -> Result<bool> {
+        names::index(self, names.min(PART_NAMES))
     }
 
     fn retire(&self, id: FileId, at_ns: i64) -> Result<()> {

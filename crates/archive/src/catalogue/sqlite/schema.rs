@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const APPLICATION_ID: i64 = 0x7461_7065;
 
 /// Each brings the schema up by one version; what was released is never changed.
-const MIGRATIONS: [&str; 10] = [
+const MIGRATIONS: [&str; 11] = [
     include_str!("../migrations/001_archive.sql"),
     include_str!("../migrations/002_versions.sql"),
     include_str!("../migrations/003_identity.sql"),
@@ -25,6 +25,7 @@ const MIGRATIONS: [&str; 10] = [
     include_str!("../migrations/008_activity.sql"),
     include_str!("../migrations/009_lease_times.sql"),
     include_str!("../migrations/010_started.sql"),
+    include_str!("../migrations/011_names.sql"),
 ];
 
 /// The schema that this program reads and writes.

@@ -153,7 +153,7 @@ impl<'a> Books<'a> {
         })?;
         let catalogue = &self.archive.catalogue;
         let count_on = || catalogue.tally(&self.tally);
-        self.tally = (self.counted).with(Instant::now, count_on, |tally| *tally)?;
+        self.tally = (self.counted).with(Instant::now, count_on, |tally| tally.clone())?;
         let (now, before) = (self.tally.total(), self.before);
         let counts = Counts {
             delivered: now.delivered - before.delivered,

@@ -1,0 +1,250 @@
+//! An index of names: files by number in packed pages, and for each run of three bytes the blocks of names that have it.
+//!
+//! A search for a part of a name looks into the few blocks that have all its runs of three bytes, instead of at every
+//! path. It is made of many names at a time and then stays as it is: a file keeps its number and its path. Files that
+//! are newer than the index are looked at one by one; whether one is live is asked of the catalogue.
+
+use super::{CatalogueError, FileId, Result};
+use std::collections::BTreeSet;
+use std::io;
+
+/// Names of a block.
+const BLOCK_NAMES: usize = 32;
+
+/// Blocks of a page, which is compressed as a whole.
+const PAGE_BLOCKS: usize = 32;
+
+/// Pages of a part, which is the smallest piece of the index.
+pub(super) const PART_PAGES: usize = 256;
+
+/// Names of a part.
+pub const PART_NAMES: usize = PART_PAGES * PAGE_BLOCKS * BLOCK_NAMES;
+
+/// Blocks of a part.
+const PART_BLOCKS: usize = PART_PAGES * PAGE_BLOCKS;
+
+/// How hard pages are compressed: names in a row have most of their bytes in common.
+const LEVEL: i32 = 3;
+
+/// A run of three bytes, as a number below 65,536. Different runs may have one number.
+pub(super) type Gram = u16;
+
+/// A block: the page, counted from the first of the index, and which block of it.
+pub(super) type Block = (u64, usize);
+
+/// The runs of three bytes of some bytes.
+fn grams(bytes: &[u8]) -> impl Iterator<Item = Gram> {
+    bytes.windows(3).map(|run| {
+        let run = u32::from_be_bytes([0, run[0], run[1], run[2]]);
+        (run.wrapping_mul(0x9E37_79B1) >> 16) as Gram
+    })
+}
+
+/// What a name has that contains all of these; nothing where they are too short to tell.
+pub(super) fn wanted<'a>(literals: impl Iterator<Item = &'a [u8]>) -> BTreeSet<Gram> {
+    literals.flat_map(grams).collect()
+}
+
+/// A part of the index, packed.
+pub(super) struct Packed {
+    /// Its pages.
+    pub pages: Vec<Vec<u8>>,
+    /// The blocks of each gram that some name has.
+    pub grams: Vec<(Gram, Vec<u8>)>,
+}
+
+/// A part of the index while it is made.
+pub(super) struct Part {
+    pages: Vec<Vec<u8>>,
+    /// The page that is being filled, and how far.
+    page: Vec<u8>,
+    names: usize,
+    last: FileId,
+    /// The blocks that have each gram, in order.
+    blocks: Vec<Vec<u16>>,
+}
+
+impl Part {
+    pub(super) fn new() -> Part {
+        Part {
+            pages: Vec::new(),
+            page: Vec::new(),
+            names: 0,
+            last: FileId(0),
+            blocks: vec![Vec::new(); 1 << Gram::BITS],
+        }
+    }
+
+    /// How many names it has.
+    pub(super) fn names(&self) -> usize {
+        self.names
+    }
+
+    /// The last file in it.
+    pub(super) fn last(&self) -> FileId {
+        self.last
+    }
+
+    /// Takes the next file, by number.
+    pub(super) fn take(&mut self, file: FileId, path: &[u8]) -> Result<()> {
+        let block = (self.names / BLOCK_NAMES) as u16;
+        for gram in grams(path) {
+            let blocks = &mut self.blocks[usize::from(gram)];
+            if blocks.last() != Some(&block) {
+                blocks.push(block);
+            }
+        }
+        self.page.extend(file.0.to_le_bytes());
+        self.page.extend((path.len() as u32).to_le_bytes());
+        self.page.extend(path);
+        self.last = file;
+        self.names += 1;
+        if self.names.is_multiple_of(BLOCK_NAMES * PAGE_BLOCKS) {
+            self.end_page()?;
+        }
+        Ok(())
+    }
+
+    fn end_page(&mut self) -> Result<()> {
+        if !self.page.is_empty() {
+            let packed = zstd::bulk::compress(&self.page, LEVEL).map_err(damaged)?;
+            self.pages.push(packed);
+            self.page.clear();
+        }
+        Ok(())
+    }
+
+    /// Packs all of it.
+    pub(super) fn finish(mut self) -> Result<Packed> {
+        self.end_page()?;
+        let grams = (0..=Gram::MAX).zip(&self.blocks);
+        let grams = grams.filter(|(_, blocks)| !blocks.is_empty());
+        let grams = grams.map(|(gram, blocks)| Ok((gram, pack(blocks)?)));
+        Ok(Packed {
+            grams: grams.collect::<Result<_>>()?,
+            pages: self.pages,
+        })
+    }
+}
+
+fn damaged(error: io::Error) -> CatalogueError {
+    CatalogueError::Damaged(format!("the index of names: {error}"))
+}
+
+/// A set of blocks of a part, a bit for each.
+#[derive(Clone)]
+pub(super) struct Blocks(Vec<u64>);
+
+impl Blocks {
+    /// All of a part.
+    pub(super) fn all() -> Blocks {
+        Blocks(vec![u64::MAX; PART_BLOCKS / 64])
+    }
+
+    /// Leaves those that are packed here too.
+    pub(super) fn keep(&mut self, packed: &[u8]) -> Result<()> {
+        let bits = zstd::bulk::decompress(packed, PART_BLOCKS / 8).map_err(damaged)?;
+        let words = bits.chunks_exact(8).map(|word| {
+            let word = word.try_into().expect("eight bytes");
+            u64::from_le_bytes(word)
+        });
+        for (kept, word) in self.0.iter_mut().zip(words.chain(std::iter::repeat(0))) {
+            *kept &= word;
+        }
+        Ok(())
+    }
+
+    /// Each, as a block of the index, if this is the part of this number.
+    pub(super) fn of_part(&self, part: u64) -> impl Iterator<Item = Block> {
+        let bits = (0..PART_BLOCKS).filter(|at| self.0[at / 64] & (1 << (at % 64)) != 0);
+        let first = part * PART_PAGES as u64;
+        bits.map(move |at| (first + (at / PAGE_BLOCKS) as u64, at % PAGE_BLOCKS))
+    }
+}
+
+/// A set of blocks, packed.
+fn pack(blocks: &[u16]) -> Result<Vec<u8>> {
+    let mut bits = vec![0; PART_BLOCKS / 8];
+    for &block in blocks {
+        bits[usize::from(block) / 8] |= 1 << (block % 8);
+    }
+    zstd::bulk::compress(&bits, LEVEL).map_err(damaged)
+}
+
+/// Shows the names of some blocks of a page.
+pub(super) fn unpack(
+    packed: &[u8],
+    blocks: &[usize],
+    mut each: impl FnMut(FileId, &[u8]),
+) -> Result<()> {
+    let page = zstd::stream::decode_all(packed).map_err(damaged)?;
+    let mut left = &page[..];
+    let mut at = 0;
+    while !left.is_empty() {
+        let name = take_name(&mut left);
+        let (file, path) = name.ok_or_else(|| damaged(io::ErrorKind::InvalidData.into()))?;
+        if blocks.contains(&(at / BLOCK_NAMES)) {
+            each(file, path);
+        }
+        at += 1;
+    }
+    Ok(())
+}
+
+/// The next name of a page.
+fn take_name<'a>(left: &mut &'a [u8]) -> Option<(FileId, &'a [u8])> {
+    let (file, rest) = left.split_first_chunk()?;
+    let (length, rest) = rest.split_first_chunk()?;
+    let (path, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    *left = rest;
+    Some((FileId(i64::from_le_bytes(*file)), path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(number: i64) -> Vec<u8> {
+        let hash = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        format!("reel{}/take {hash:016x}", number / 100).into_bytes()
+    }
+
+    #[test]
+    fn a_name_is_in_a_block_that_has_all_its_runs_and_comes_out_as_it_was() {
+        let mut part = Part::new();
+        for number in 0..5000 {
+            part.take(FileId(2 * number), &name(number)).expect("taken");
+        }
+        assert_eq!((part.names(), part.last()), (5000, FileId(9998)));
+        let Packed { pages, grams } = part.finish().expect("a part");
+        assert_eq!(pages.len(), 5);
+        for number in [0, 31, 32, 1023, 1024, 4321, 4999] {
+            let name = name(number);
+            let tail = &name[name.len() - 16..];
+            let mut blocks = Blocks::all();
+            for gram in wanted([tail].into_iter()) {
+                let at = grams.binary_search_by_key(&gram, |(gram, _)| *gram);
+                blocks.keep(&grams[at.expect("it has it")].1).expect("bits");
+            }
+            let number = number as usize;
+            let block = (7 * 256 + number as u64 / 1024, number / 32 % 32);
+            let found: Vec<Block> = blocks.of_part(7).collect();
+            assert!(found.contains(&block), "{found:?}");
+            assert!(found.len() < 10, "{found:?}");
+            let mut names = Vec::new();
+            let page = &pages[number / 1024];
+            let shown = unpack(page, &[block.1], |file, path| {
+                names.push((file, path.to_vec()));
+            });
+            shown.expect("a page");
+            assert_eq!(names[number % 32], (FileId(2 * number as i64), name));
+        }
+    }
+
+    #[test]
+    fn a_page_that_is_damaged_is_no_page() {
+        assert!(unpack(b"nonsense", &[0], |_, _| {}).is_err());
+        let cut = zstd::bulk::compress(&[7; 13], LEVEL).expect("packed");
+        assert!(unpack(&cut, &[0], |_, _| {}).is_err());
+    }
+}

@@ -1,0 +1,121 @@
+//! The index of names: made piece by piece, and asked.
+
+use super::{Database, Transaction, Value, enter, many, one, params, walk};
+use crate::catalogue::names::{Block, Blocks, PART_PAGES, Packed, Part, unpack, wanted};
+use crate::catalogue::{FileId, Pattern, Result};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+/// Blocks that are looked into. A part of a name that more of them may have is so frequent that the first files are
+/// found soon by looking at paths in their order.
+const MOST_BLOCKS: usize = 20_000;
+
+/// How many parts the index has, and the last file in it.
+fn state(transaction: &Transaction<'_>) -> Result<(u64, FileId)> {
+    let sql = "SELECT count(*), coalesce(max(last_file), 0) FROM name_part";
+    let state = one(transaction, sql, params![], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
+    Ok(state.unwrap_or((0, FileId(0))))
+}
+
+/// As [`index_names`](crate::catalogue::Files::index_names).
+pub fn index<D: Database>(database: &D, names: usize) -> Result<bool> {
+    let (before, part) = database.read(|transaction| {
+        let before = state(transaction)?;
+        let mut part = Part::new();
+        let sql = "SELECT id, path FROM file WHERE id > ?1 ORDER BY id LIMIT ?2";
+        walk(transaction, sql, params![before.1, names as u64], |row| {
+            part.take(row.get(0)?, row.get(1)?)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok((before, part))
+    })?;
+    if part.names() < names {
+        return Ok(false);
+    }
+    let (number, last) = (before.0, part.last());
+    let Packed { pages, grams } = part.finish()?;
+    database.write(|transaction| {
+        // Another process may have been quicker.
+        if state(transaction)? != before {
+            return Ok(true);
+        }
+        let first_page = number * PART_PAGES as u64;
+        let pages: Vec<[Value<'_>; 2]> = (first_page as i64..)
+            .zip(&pages)
+            .map(|(page, packed)| [Value::Integer(page), Value::Bytes(packed)])
+            .collect();
+        enter(transaction, "name_page", ["page", "packed"], &pages)?;
+        let part = Value::Integer(number as i64);
+        let grams: Vec<[Value<'_>; 3]> = grams
+            .iter()
+            .map(|(gram, blocks)| [Value::Integer((*gram).into()), part, Value::Bytes(blocks)])
+            .collect();
+        enter(transaction, "name_gram", ["gram", "part", "blocks"], &grams)?;
+        let row = [[part, Value::Integer(last.0)]];
+        enter(transaction, "name_part", ["part", "last_file"], &row)?;
+        Ok(true)
+    })
+}
+
+/// What the index says of a pattern.
+pub struct Indexed {
+    /// The files, live or not, whose paths match, by path.
+    pub files: Vec<(Vec<u8>, FileId)>,
+    /// The last file that the index has.
+    pub last: FileId,
+}
+
+/// The files behind a path that match by the index; nothing if the index says little of the pattern.
+pub fn matching(
+    transaction: &Transaction<'_>,
+    pattern: &Pattern,
+    after: &[u8],
+) -> Result<Option<Indexed>> {
+    // Of what begins with its longest run of letters, the order of paths knows where it lies.
+    if pattern.literal() == pattern.literal_prefix() {
+        return Ok(None);
+    }
+    let wanted: Vec<i64> = wanted(pattern.literals())
+        .into_iter()
+        .map(i64::from)
+        .collect();
+    let (parts, last) = state(transaction)?;
+    if parts == 0 || wanted.is_empty() {
+        return Ok(None);
+    }
+    let mut of_parts: BTreeMap<u64, (usize, Blocks)> = BTreeMap::new();
+    let sql = "SELECT part, blocks FROM name_gram WHERE gram IN ({many})";
+    many(transaction, sql, &[], &wanted, |row| {
+        let of_part = of_parts.entry(row.get(0)?);
+        let (grams, blocks) = of_part.or_insert_with(|| (0, Blocks::all()));
+        *grams += 1;
+        blocks.keep(row.get(1)?)
+    })?;
+    let with_all = of_parts
+        .iter()
+        .filter(|(_, (grams, _))| *grams == wanted.len());
+    let blocks = with_all.flat_map(|(&part, (_, blocks))| blocks.of_part(part));
+    let blocks: Vec<Block> = blocks.take(MOST_BLOCKS + 1).collect();
+    if blocks.len() > MOST_BLOCKS {
+        return Ok(None);
+    }
+    let mut of_pages: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (page, block) in blocks {
+        of_pages.entry(page).or_default().push(block);
+    }
+    let pages: Vec<i64> = of_pages.keys().map(|&page| page as i64).collect();
+    let mut files = Vec::new();
+    let sql = "SELECT page, packed FROM name_page WHERE page IN ({many})";
+    many(transaction, sql, &[], &pages, |row| {
+        let blocks = of_pages.get(&row.get(0)?).map_or(&[][..], Vec::as_slice);
+        unpack(row.get(1)?, blocks, |file, path| {
+            if path > after && pattern.matches(path) {
+                files.push((path.to_vec(), file));
+            }
+        })
+    })?;
+    files.sort_unstable();
+    Ok(Some(Indexed { files, last }))
+}
