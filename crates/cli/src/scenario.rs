@@ -73,7 +73,50 @@ impl ScenarioArgs {
             inputs.chain(&self.policy_file).map(PathBuf::as_path),
         )
     }
+
+    /// Refuses a value of `--set` that would not count, as one of these options, each with its key, sets it after that.
+    pub fn refuse_set_twice(
+        &self,
+        others: impl IntoIterator<Item = (&'static str, bool, &'static str)>,
+    ) -> Result<(), CliError> {
+        for (option, is_given, key) in others {
+            let mut set = self.set.iter();
+            if let Some(setting) = set.find(|setting| is_given && setting.sets(key)) {
+                let set = setting.key();
+                let what = format!("--set {set} would change nothing: {option} sets {key}");
+                return Err(CliError::input(what).hint("leave one of them out"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for the options of [`ScenarioArgs`], `--set` itself among them.
+    fn refuse_own_set_twice(&self) -> Result<(), CliError> {
+        for (number, setting) in self.set.iter().enumerate() {
+            let key = setting.key();
+            if self.set[..number].iter().any(|before| before.key() == key) {
+                return Err(CliError::input(format!("--set {key} is given twice"))
+                    .hint("leave one of them out"));
+            }
+        }
+        let has_policy = self.policy_file.is_some();
+        self.refuse_set_twice([
+            (POLICY_FILE, has_policy, "policy.mount"),
+            (POLICY_FILE, has_policy, "policy.rules"),
+            (POLICY_FILE, has_policy, "policy.most_per_mount"),
+            ("--seed", self.seed.is_some(), "seed"),
+            (
+                "--replications",
+                self.replications.is_some(),
+                "replications",
+            ),
+            ("--replications", self.replications.is_some(), "precision"),
+            ("--width", self.width.is_some(), "precision"),
+        ])
+    }
 }
+
+const POLICY_FILE: &str = "--policy-file";
 
 /// A trace of a million requests takes 80 MB; more than this is a mistake, or never ends.
 const MAX_BYTES: u64 = 1 << 30;
@@ -103,6 +146,7 @@ impl ScenarioArgs {
             let what = "--write-scenario writes what --from-log makes, and a scenario was given";
             return Err(CliError::input(what));
         }
+        self.refuse_own_set_twice()?;
         let name = self.name();
         let (mut text, made) = match &self.file {
             Some(file) => (read(file)?, None),
@@ -301,6 +345,45 @@ fn read(path: &Path) -> Result<String, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_that_is_set_twice_is_refused_with_both_names() {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            scenario: ScenarioArgs,
+        }
+        let refused = |line: &str| {
+            let line = ["simulate", "site.toml"].into_iter().chain(line.split(' '));
+            let line = <Line as clap::Parser>::try_parse_from(line).expect("options");
+            let error = line.scenario.refuse_own_set_twice().err()?;
+            Some(error.message().to_owned())
+        };
+        for (line, words) in [
+            (
+                "--policy-file p.toml --set policy.mount=ahead",
+                "--set policy.mount would change nothing: --policy-file sets policy.mount",
+            ),
+            (
+                "--policy-file p.toml --set policy.rules.age=2",
+                "--set policy.rules.age would change nothing: --policy-file sets policy.rules",
+            ),
+            (
+                "--seed 2 --set seed=3",
+                "--set seed would change nothing: --seed sets seed",
+            ),
+            (
+                "--set drives=2 --set library.drive.count=3",
+                "--set library.drive.count is given twice",
+            ),
+        ] {
+            assert_eq!(refused(line).as_deref(), Some(words), "{line}");
+        }
+        assert_eq!(
+            refused("--policy-file p.toml --set policy.order=best"),
+            None
+        );
+    }
 
     #[test]
     fn a_width_is_a_percentage() {

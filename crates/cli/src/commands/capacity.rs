@@ -86,6 +86,7 @@ pub fn run(args: &Capacity) -> Result<ExitCode, CliError> {
         let what = "--csv -: the answer needs -o FILE, as the table goes to standard output";
         return Err(CliError::input(what));
     }
+    refuse_set_twice(args)?;
     let scenario = scenario(args)?;
     let profiles = Profiles::of(&scenario)?;
     let choices = Choices {
@@ -159,6 +160,24 @@ fn priced(found: &Found, price: Option<&Price>) -> serde_json::Value {
         row["cost_a_year"] = price.of_a_year(one).into();
     }
     document
+}
+
+/// What capacity varies is not set as well, except in a twin: its logs are compared with it as it is set.
+fn refuse_set_twice(args: &Capacity) -> Result<(), CliError> {
+    if !args.scenario.from_log.is_empty() {
+        return Ok(());
+    }
+    args.scenario.refuse_set_twice([
+        ("--drives", true, "library.drive.count"),
+        ("--robots", args.robots.is_some(), "library.robot.count"),
+        ("--window", !args.window.is_empty(), "policy.window_s"),
+        ("--policy", !args.policy.is_empty(), "policy.mount"),
+        (
+            "--target",
+            args.target.per_hour.is_some(),
+            "arrivals.per_hour",
+        ),
+    ])
 }
 
 /// The one scenario that is sized.

@@ -63,6 +63,25 @@ fn the_answer_is_a_sentence_with_its_interval() {
 }
 
 #[test]
+fn a_value_that_capacity_varies_is_not_set_as_well() {
+    let desk = desk();
+    for (more, words) in [
+        ("--set drives=4", ["--set library.drive.count", "--drives"]),
+        (
+            "--policy oldest --set policy.mount=fifo",
+            ["--set policy.mount", "--policy"],
+        ),
+        (
+            "--window 0s,60s --set window=5",
+            ["--set policy.window_s", "--window"],
+        ),
+    ] {
+        let line = format!("capacity small.toml --target mean<60s {more}");
+        desk.refused(&line, &words);
+    }
+}
+
+#[test]
 fn prices_name_what_a_year_costs_and_every_combination_is_in_the_csv() {
     let desk = desk();
     let more = "--drives 1..12 --price drive=9000,robot=4000 --csv all.csv";

@@ -112,6 +112,30 @@ impl Scenario {
     }
 }
 
+impl Setting {
+    /// The key, written out.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Whether this key gets its value from here, or one below it. The numbers of lists are left out of it.
+    pub fn sets(&self, key: &str) -> bool {
+        let mut words = key.split('.');
+        for own in self.key.split('.') {
+            if own.parse::<usize>().is_ok() {
+                continue;
+            }
+            match words.next() {
+                None => return true,
+                Some(word) if word != own => return false,
+                Some(_) => {}
+            }
+        }
+        let held = words.try_fold(&self.value, |value, word| value.get(word));
+        held.is_some()
+    }
+}
+
 /// A step of a key's path.
 #[derive(Clone, Debug)]
 enum Step {
@@ -224,6 +248,23 @@ mod tests {
             "library.3.share: which of the 1 before `3`? Put its number there, from 0"
         );
         assert!(set(&["arrivals.per_hour.x=1"]).is_err());
+    }
+
+    #[test]
+    fn what_a_setting_sets_is_told_by_its_key_and_its_value() {
+        let sets = |setting: &str, key| setting.parse::<Setting>().expect("one").sets(key);
+        for setting in [
+            "policy.rules=1",
+            "policy.rules.age=1",
+            "policy={ rules = { age = 1 } }",
+        ] {
+            assert!(sets(setting, "policy.rules"), "{setting}");
+        }
+        assert!(sets("library.0.drive.1.count=7", "library.drive.count"));
+        assert!(sets("drives=7", "library.drive.count"));
+        for setting in ["policy.order=sort", "policy={ order = 1 }", "policies=1"] {
+            assert!(!sets(setting, "policy.rules"), "{setting}");
+        }
     }
 
     #[test]
