@@ -5,7 +5,7 @@ use crate::output::{self, say};
 use crate::profiles;
 use crate::quantity;
 use crate::threads;
-use crate::twin;
+use crate::twin::{self, POLICY_MOUNT};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
@@ -101,7 +101,7 @@ impl ScenarioArgs {
         }
         let has_policy = self.policy_file.is_some();
         self.refuse_set_twice([
-            (POLICY_FILE, has_policy, "policy.mount"),
+            (POLICY_FILE, has_policy, POLICY_MOUNT),
             (POLICY_FILE, has_policy, "policy.rules"),
             (POLICY_FILE, has_policy, "policy.most_per_mount"),
             ("--seed", self.seed.is_some(), "seed"),
@@ -151,7 +151,7 @@ impl ScenarioArgs {
         let (mut text, made) = match &self.file {
             Some(file) => (read(file)?, None),
             None => {
-                let made = twin::made(&self.from_log)?;
+                let made = twin::made(&self.from_log, |key| self.is_set(key))?;
                 (made.text.clone(), Some(made))
             }
         };
@@ -193,6 +193,12 @@ impl ScenarioArgs {
             scenario.check().map_err(|error| refused(error).of(&name))?;
         }
         Ok(cases)
+    }
+
+    /// Whether an option gives this key of the scenario its value.
+    fn is_set(&self, key: &str) -> bool {
+        let of_policy = key == POLICY_MOUNT && self.policy_file.is_some();
+        of_policy || self.set.iter().any(|setting| setting.sets(key))
     }
 
     /// What the scenario is read from, for messages.

@@ -12,7 +12,7 @@ use tapewise_model::units;
 use tapewise_sim::Scenario;
 use tapewise_sim::library::Site;
 use tapewise_sim::scenario::Overload;
-use tapewise_sim::twin::{CheckedUser, Log, Twin};
+use tapewise_sim::twin::{Assumed, CheckedUser, Log, Twin};
 
 /// Runs of the twin that its logs are compared with.
 pub const CHECKED: u64 = 5;
@@ -20,14 +20,27 @@ pub const CHECKED: u64 = 5;
 /// Users that are shown.
 const USERS: usize = 20;
 
-/// The twin that these logs make. What they do not tell goes to standard error.
-pub fn made(paths: &[PathBuf]) -> Result<Twin, CliError> {
+/// The key of the mount policy, which has options of its own.
+pub const POLICY_MOUNT: &str = "policy.mount";
+
+/// The twin that these logs make. What they do not tell goes to standard error, except values of keys that are set.
+pub fn made(paths: &[PathBuf], is_set: impl Fn(&str) -> bool) -> Result<Twin, CliError> {
     let twin = of(paths.iter()).map_err(|error| error.of("--from-log"))?;
-    say("tapewise: the logs do not tell, so this was taken (change it with --set):\n");
-    for assumed in &twin.assumed {
+    let assumed = assumed(&twin, is_set);
+    if !assumed.is_empty() {
+        say("tapewise: the logs do not tell, so this was taken (change it with --set):\n");
+    }
+    for assumed in assumed {
         say(format_args!("  {assumed}\n"));
     }
     Ok(twin)
+}
+
+/// What logs do not tell of a twin, in words, except values of keys that are set.
+pub fn assumed(twin: &Twin, is_set: impl Fn(&str) -> bool) -> Vec<String> {
+    let counts = |one: &&Assumed| !one.key.is_some_and(&is_set);
+    let assumed = twin.assumed.iter().filter(counts);
+    assumed.map(Assumed::to_string).collect()
 }
 
 /// The twin of the site that wrote these logs.

@@ -17,12 +17,13 @@ pub use users::{CheckedUser, UserAnswered};
 
 use crate::library::{Run, Site, Stalled};
 use crate::mounts::MountPolicy;
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::{SHORT_KEYS, Scenario, ScenarioError};
 use crate::statistics::{Interval, StatisticsError};
 use log::{Arrival, names};
 use measured::Measured;
 use one_run::{RESOLVED_S, one_run};
 use priced::numbers;
+use std::fmt;
 use tapewise_formats::asked_csv::Asked;
 use tapewise_model::profile::{Profile, ProfileError};
 
@@ -32,13 +33,42 @@ pub struct Twin {
     /// The scenario, as TOML.
     pub text: String,
     /// What the logs did not tell, and what was taken instead.
-    pub assumed: Vec<String>,
+    pub assumed: Vec<Assumed>,
     /// The responses that the logs show, in seconds.
     pub responses_s: Vec<f64>,
     /// Those of each user, in an activity, in the order of the scenario's names.
     pub users: Vec<UserAnswered>,
     /// What the logs show of mounts, drives and waiting.
     pub as_it_was: AsItWas,
+}
+
+/// What logs did not tell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assumed {
+    /// What was taken instead, in words.
+    pub what: String,
+    /// The key of the scenario that changes it, if a single one does.
+    pub key: Option<&'static str>,
+}
+
+impl Assumed {
+    fn of_key(key: &'static str, what: impl Into<String>) -> Assumed {
+        Assumed {
+            what: what.into(),
+            key: Some(key),
+        }
+    }
+}
+
+impl fmt::Display for Assumed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        let Some(key) = self.key else {
+            return Ok(());
+        };
+        let short = SHORT_KEYS.iter().find(|(_, long)| *long == key);
+        write!(f, "; set {}", short.map_or(key, |(short, _)| short))
+    }
 }
 
 /// Why there is no twin.
@@ -123,9 +153,10 @@ impl Twin {
         let mut arrivals: Vec<Arrival> = asked.iter().map(|one| Arrival::of(one)).collect();
         if arrivals.is_empty() {
             arrivals = measured.arrivals();
-            assumed.push(
-                "when files were asked for: when the mount that read them began, so the twin cannot be checked".to_owned(),
-            );
+            assumed.push(Assumed {
+                what: "when files were asked for: when the mount that read them began, so the twin cannot be checked".to_owned(),
+                key: None,
+            });
         }
         if arrivals.is_empty() {
             return Err(TwinError::NoRequest);

@@ -252,7 +252,8 @@ fn what_a_table_alone_does_not_tell_is_listed() {
     let table = "arrived_s,cartridge\n10,A1\n20,A2\n";
     let log = Log::Asked(read_asked(table.as_bytes()).expect("a table"));
     let twin = Twin::new(&[log]).expect("a twin");
-    let all = twin.assumed.join("\n");
+    let all: Vec<String> = twin.assumed.iter().map(|one| one.to_string()).collect();
+    let all = all.join("\n");
     for what in [
         "drives",
         "robots",
@@ -294,7 +295,7 @@ fn a_log_of_ctas_tape_daemon_tells_volumes_sizes_and_rate_and_not_when_files_wer
     assert!(twin.text.contains("rate_mb_s = 400\n"), "{}", twin.text);
     assert!(twin.text.contains("search_s = 30.5\n"), "{}", twin.text);
     assert!(
-        twin.assumed[0].contains("when files were asked for"),
+        twin.assumed[0].what.contains("when files were asked for"),
         "{:?}",
         twin.assumed
     );

@@ -371,6 +371,14 @@ fn a_twin_is_compared_as_it_was_set_and_each_table_counts_once() {
             "{set}: {as_set}"
         );
     }
+    let said = desk
+        .run("simulate --from-log asked.csv --set policy.mount=ahead")
+        .err;
+    assert!(
+        said.contains("a search: 50 s; set library.drive.search_s")
+            && !said.contains("the mount policy"),
+        "{said}"
+    );
     desk.refused(
         "simulate --from-log asked.csv --from-log ./asked.csv",
         &["given twice"],

@@ -1,5 +1,6 @@
 //! A twin as the text of a scenario.
 
+use super::Assumed;
 use super::log::{Arrival, names};
 use super::measured::Measured;
 use super::users::{owners, who};
@@ -21,14 +22,18 @@ pub(super) fn scenario(
     arrivals: &[Arrival],
     measured: &Measured,
     drives: usize,
-    assumed: &mut Vec<String>,
+    assumed: &mut Vec<Assumed>,
 ) -> String {
     let mut text = format!(
         "name = \"twin\"\nabout = \"made from a site's logs\"\nrequests = {}\nreplications = 5\nwarm_up = \"keep\"\n",
         arrivals.len()
     );
     let dismount = dismount(measured, assumed);
-    assumed.push("the mount policy: oldest, read in the order of the tape; set policy.mount and policy.order".to_owned());
+    assumed.push(Assumed::of_key("policy.mount", "the mount policy: oldest"));
+    assumed.push(Assumed::of_key(
+        "policy.order",
+        "the order of the reads in a mount: sort, along the tape",
+    ));
     let _ = write!(
         text,
         "\n[policy]\nmount = \"oldest\"\norder = \"sort\"\ndismount = \"{dismount}\"\n"
@@ -39,13 +44,13 @@ pub(super) fn scenario(
     text
 }
 
-fn dismount(measured: &Measured, assumed: &mut Vec<String>) -> &'static str {
+fn dismount(measured: &Measured, assumed: &mut Vec<Assumed>) -> &'static str {
     let idle = &measured.idle_s;
     if idle.is_empty() {
-        assumed.push(
-            "when cartridges leave their drives: when the drive is needed; set policy.dismount"
-                .to_owned(),
-        );
+        assumed.push(Assumed::of_key(
+            "policy.dismount",
+            "when cartridges leave their drives: when the drive is needed",
+        ));
         return "when-needed";
     }
     if idle.iter().sum::<f64>() / (idle.len() as f64) < AT_ONCE_S {
@@ -60,34 +65,43 @@ fn library(
     cartridges: usize,
     measured: &Measured,
     drives: usize,
-    assumed: &mut Vec<String>,
+    assumed: &mut Vec<Assumed>,
 ) {
-    let mut time = |name: &str, what: &str, default: f64| match measured.times_s(name) {
+    let mut time = |name: &str, key, what: &str, default: f64| match measured.times_s(name) {
         Some(times) => distribution(&times),
         None => {
-            assumed.push(format!("{what}: {default} s"));
+            assumed.push(Assumed::of_key(key, format!("{what}: {default} s")));
             default.to_string()
         }
     };
-    let get = time("fetch", "a robot's way to a drive", ROBOT_S);
-    let put = time("return", "a robot's way back", ROBOT_S);
-    let load = time("mount", "loading", LOAD_S);
-    let unload = time("unmount", "unloading", UNLOAD_S);
+    let (get, put) = ("library.robot.get_s", "library.robot.put_s");
+    let get = time("fetch", get, "a robot's way to a drive", ROBOT_S);
+    let put = time("return", put, "a robot's way back", ROBOT_S);
+    let load = time("mount", "library.drive.load_s", "loading", LOAD_S);
+    let unload = time("unmount", "library.drive.unload_s", "unloading", UNLOAD_S);
     let search = match &measured.profile {
         Some(profile) => format!("profile = \"{profile}\"\n"),
-        None => format!("search_s = {}\n", time("locate", "a search", SEARCH_S)),
+        None => {
+            let search = time("locate", "library.drive.search_s", "a search", SEARCH_S);
+            format!("search_s = {search}\n")
+        }
     };
     let rewind = match &measured.profile {
         _ if measured.unload_rewinds => "rewind_s = 0\n".to_owned(),
         Some(_) => String::new(),
-        None => format!("rewind_s = {}\n", time("rewind", "a rewind", REWIND_S)),
+        None => {
+            let rewind = time("rewind", "library.drive.rewind_s", "a rewind", REWIND_S);
+            format!("rewind_s = {rewind}\n")
+        }
     };
     let rate = measured.rate_mb_s().unwrap_or_else(|| {
-        assumed.push(format!("the rate of reading: {RATE_MB_S} MB/s"));
+        let what = format!("the rate of reading: {RATE_MB_S} MB/s");
+        assumed.push(Assumed::of_key("library.drive.rate_mb_s", what));
         RATE_MB_S
     });
-    let drives = counted("drives", measured.drives().max(drives), assumed);
-    let robots = counted("robots", measured.robots(), assumed);
+    let drives = measured.drives().max(drives);
+    let drives = counted("drives", "library.drive.count", drives, assumed);
+    let robots = counted("robots", "library.robot.count", measured.robots(), assumed);
     let _ = write!(
         text,
         "\n[[library]]\nname = \"site\"\nrobot = {{ count = {robots}, get_s = {get}, put_s = {put} }}\n\
@@ -96,9 +110,9 @@ fn library(
     );
 }
 
-fn counted(what: &str, count: usize, assumed: &mut Vec<String>) -> usize {
+fn counted(what: &str, key: &'static str, count: usize, assumed: &mut Vec<Assumed>) -> usize {
     if count == 0 {
-        assumed.push(format!("how many {what}: 1; set {what}"));
+        assumed.push(Assumed::of_key(key, format!("how many {what}: 1")));
     }
     count.max(1)
 }
@@ -112,7 +126,7 @@ fn distribution(times_s: &[f64]) -> String {
     format!("{{ values = {times_s:?} }}")
 }
 
-fn trace(text: &mut String, arrivals: &[Arrival], measured: &Measured, assumed: &mut Vec<String>) {
+fn trace(text: &mut String, arrivals: &[Arrival], measured: &Measured, assumed: &mut Vec<Assumed>) {
     let cartridges = names(arrivals.iter().map(|arrival| arrival.cartridge.as_str()));
     let owners = owners(arrivals);
     let mean_mb = match measured.reads {
@@ -125,7 +139,10 @@ fn trace(text: &mut String, arrivals: &[Arrival], measured: &Measured, assumed: 
             .filter(|arrival| is_unknown(arrival))
             .count();
         if count > 0 {
-            assumed.push(format!("of {count} requests, {what}"));
+            assumed.push(Assumed {
+                what: format!("of {count} requests, {what}"),
+                key: None,
+            });
         }
     };
     unknown(

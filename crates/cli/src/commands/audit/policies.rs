@@ -46,7 +46,7 @@ pub fn price(args: &Audit) -> Result<Option<ByPolicy>, CliError> {
     Ok(Some(ByPolicy {
         was: twin.as_it_was,
         policies,
-        assumed: twin.assumed,
+        assumed: twin::assumed(&twin, |key| key == twin::POLICY_MOUNT),
     }))
 }
 
