@@ -177,9 +177,6 @@ impl ScenarioArgs {
         if let Some(file) = &self.policy_file {
             lay_policy(file, &mut cases)?;
         }
-        if let (Some(made), [scenario]) = (&made, &cases[..]) {
-            twin::check(made, scenario, ready(scenario)?)?;
-        }
         for scenario in &mut cases {
             scenario.seed = self.seed.unwrap_or(scenario.seed);
             if let Some(replications) = self.replications {
@@ -191,6 +188,9 @@ impl ScenarioArgs {
                 scenario.precision = Some(Precision { share, most });
             }
             scenario.check().map_err(|error| refused(error).of(&name))?;
+        }
+        if let (Some(made), [scenario]) = (&made, &cases[..]) {
+            twin::check(made, scenario, ready(scenario)?)?;
         }
         Ok(cases)
     }

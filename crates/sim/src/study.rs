@@ -87,10 +87,7 @@ impl Summary {
         let counted = &run.answers[cut..];
         let mut sorted: Vec<Micros> = counted.iter().map(|answer| answer.response).collect();
         sorted.sort_unstable();
-        let percentile = |percent: u8| {
-            let rank = (sorted.len() * usize::from(percent)).div_ceil(100);
-            sorted[rank.max(1) - 1]
-        };
+        let percentile = |percent: u8| sorted[nearest_rank(sorted.len(), percent)];
         let mut responses = Moments::default();
         for answer in counted {
             responses.push(answer.response)?;
@@ -112,6 +109,11 @@ impl Summary {
             slowest: run.slowest(cut, SLOWEST),
         })
     }
+}
+
+/// Which of so many sorted values, from 0, is the least that this percentage of them does not exceed.
+pub(crate) fn nearest_rank(count: usize, percent: u8) -> usize {
+    (count * usize::from(percent)).div_ceil(100).max(1) - 1
 }
 
 fn quarters(run: &Run) -> [Micros; 4] {

@@ -9,7 +9,7 @@ use tapewise_sim::library::{Part, Run, Site};
 use tapewise_sim::mounts::{MountPolicy, Owner};
 use tapewise_sim::scenario::Arrivals;
 use tapewise_sim::twin::{Check, Log, Twin, TwinError};
-use tapewise_sim::{Logged, Scenario, responses_csv};
+use tapewise_sim::{Logged, Scenario, responses_csv, simulate};
 
 /// A site whose policy is the one that twins are given, and whose times the log has to tell.
 fn site(seed: u64, drive: &str) -> Site {
@@ -67,6 +67,23 @@ fn a_twin_of_a_known_site_gives_back_its_responses() {
         }
         // Of twelve numbers 95 % intervals hold all but a few.
         assert!(held >= 9, "{drive}: {held} of 12");
+    }
+}
+
+#[test]
+fn a_twin_is_compared_by_the_numbers_that_its_own_table_has() {
+    let twin = Twin::new(&logs(&site(2, STATED))).expect("a twin");
+    let scenario = Scenario::from_toml(&twin.text).expect("a scenario");
+    let simulated = simulate(&scenario, profile::find, &mut |_| {}).expect("simulated");
+    let results = &simulated.steady().expect("steady").results;
+    let checked = twin
+        .check(&of(&twin), results.replications)
+        .expect("checked");
+    let estimates = checked.all.iter().map(|one| one.twin_s.estimate);
+    let percentile = |percent| results.percentile(percent).expect("known").estimate;
+    let of_table = [results.mean_s.estimate, percentile(50), percentile(95)];
+    for (one, other) in estimates.zip(of_table) {
+        assert!((one - other).abs() < 1e-6, "{one} {other}");
     }
 }
 

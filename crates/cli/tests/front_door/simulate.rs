@@ -355,7 +355,7 @@ fn what_is_no_log_is_refused_by_name() {
 fn a_twin_is_compared_as_it_was_set_and_each_table_counts_once() {
     let desk = Desk::new();
     desk.put("site.toml", SITE);
-    desk.done("simulate site.toml --trace asked.csv");
+    desk.done("simulate site.toml --trace asked.csv --events events.jsonl");
     let compared = |set: &str| {
         let said = desk.run(&format!("simulate --from-log asked.csv {set}"));
         let mut lines = said.err.lines();
@@ -371,6 +371,11 @@ fn a_twin_is_compared_as_it_was_set_and_each_table_counts_once() {
             "{set}: {as_set}"
         );
     }
+    let (events, seeded) = (
+        "--from-log events.jsonl",
+        "--from-log events.jsonl --seed 9",
+    );
+    assert_ne!(compared(events), compared(seeded));
     let said = desk
         .run("simulate --from-log asked.csv --set policy.mount=ahead")
         .err;

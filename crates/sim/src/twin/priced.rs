@@ -4,6 +4,7 @@ use super::one_run::{RESOLVED_S, one_run};
 use crate::library::{Part, Run};
 use crate::mounts::MountPolicy;
 use crate::statistics::{Interval, StatisticsError};
+use crate::study::nearest_rank;
 
 /// Parts of a drive's time that no log counts as work.
 const NO_WORK: [Part; 3] = [Part::RobotWait, Part::Failure, Part::Cleaning];
@@ -75,7 +76,7 @@ pub(super) const P95: usize = 2;
 pub(super) fn numbers(mut responses_s: Vec<f64>) -> [f64; 3] {
     responses_s.sort_by(f64::total_cmp);
     let count = responses_s.len();
-    let quantile = |p: f64| responses_s[((p * count as f64) as usize).min(count - 1)];
+    let percentile = |percent| responses_s[nearest_rank(count, percent)];
     let mean = responses_s.iter().sum::<f64>() / count as f64;
-    [mean, quantile(0.5), quantile(0.95)]
+    [mean, percentile(50), percentile(95)]
 }
