@@ -126,6 +126,21 @@ fn a_cartridge_in_a_drive_is_neither_exported_nor_imported() {
 }
 
 #[test]
+fn a_test_of_a_library_takes_each_drive_once() {
+    let desk = library();
+    let drives = "--drives emulated:lib#drive0,emulated:./lib#drive0 --hours 1";
+    let words = ["emulated:lib#drive0 and emulated:./lib#drive0 are the same drive"];
+    fails(
+        &desk,
+        &format!("library stress emulated:lib {drives}"),
+        2,
+        &words,
+    );
+    let accept = format!("library accept emulated:lib {drives} -o report.json");
+    fails(&desk, &accept, 2, &words);
+}
+
+#[test]
 fn names_that_lead_nowhere_are_bad_input() {
     let desk = library();
     desk.refused(

@@ -1,7 +1,7 @@
 //! `tapewise library accept`: NERSC's tests of a new library within a budget of hours.
 
 use super::inventory::READY_LIMIT;
-use super::stress::{tested, time_of_inventory};
+use super::stress::{all_tested, time_of_inventory};
 use crate::acceptance::{self, Finished};
 use crate::device::{self, Devices, Way};
 use crate::error::{CliError, Exit};
@@ -101,10 +101,7 @@ pub fn run(args: &Accept) -> Result<(), CliError> {
         bring_back(args, &mut devices, &mut changer)?;
     }
     let inventory = changer.inventory()?;
-    let drives = args.drives.iter();
-    let mut drives = drives
-        .map(|name| tested(&mut devices, name, &inventory))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut drives = all_tested(&mut devices, &args.drives, &inventory)?;
     let cartridges = SlottedCartridge::all(&inventory);
     let most = drives.len().min(cartridges.len()).min(MOST_AT_ONCE);
     let new = AcceptanceReport {

@@ -1,7 +1,7 @@
 //! `tapewise library stress`: mounts and dismounts without a pause, as NERSC did for three days.
 
 use super::inventory::READY_LIMIT;
-use crate::device::{self, Devices, Way};
+use crate::device::{self, Devices, Way, refuse_twice};
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::json;
@@ -129,10 +129,7 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
     let mut changer = devices.changer(&args.device)?;
     changer.wait_until_ready(READY_LIMIT)?;
     let inventory = changer.inventory()?;
-    let drives = args.drives.iter();
-    let mut drives = drives
-        .map(|name| tested(&mut devices, name, &inventory))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut drives = all_tested(&mut devices, &args.drives, &inventory)?;
     let cartridges = SlottedCartridge::all(&inventory);
     let meter = Meter::new();
     let mounts = AtomicU64::new(0);
@@ -154,10 +151,10 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
         None
     };
     output::say(format_args!(
-        "the robot moves for {}: {} cartridges, {} drives, {} at once\n",
+        "the robot moves for {}: {}, {}, {} at once\n",
         units::time(args.hours * 3600.0),
-        cartridges.len(),
-        drives.len(),
+        units::count(cartridges.len(), "cartridge"),
+        units::count(drives.len(), "drive"),
         args.in_flight
     ));
     let terms = Terms {
@@ -202,6 +199,19 @@ pub fn time_of_inventory(changer: &mut Changer) -> Result<Micros, CliError> {
     changer.initialize(None)?;
     let took = changer.now().saturating_sub(began);
     Ok(Micros(i64::try_from(took.as_micros()).unwrap_or(i64::MAX)))
+}
+
+/// The drives of these names, each as [`tested`].
+pub fn all_tested(
+    devices: &mut Devices,
+    names: &[String],
+    inventory: &Inventory,
+) -> Result<Vec<Tested>, CliError> {
+    refuse_twice(names)?;
+    let drives = names.iter();
+    drives
+        .map(|name| tested(devices, name, inventory))
+        .collect()
 }
 
 /// A drive that nobody else uses, with its element; it must be empty.

@@ -1,7 +1,7 @@
 //! `tapewise library bench run`: a pattern, carried out.
 
 use super::super::inventory::READY_LIMIT;
-use super::super::stress::tested;
+use super::super::stress::all_tested;
 use super::report::shown;
 use super::{at, consent, create_new, read_pattern, read_stocked};
 use crate::device::Devices;
@@ -76,10 +76,7 @@ pub fn run(args: &Run) -> Result<(), CliError> {
     let mut changer = devices.changer(&args.device)?;
     changer.wait_until_ready(READY_LIMIT)?;
     let inventory = changer.inventory()?;
-    let drives = args.drives.iter();
-    let mut drives = drives
-        .map(|name| tested(&mut devices, name, &inventory))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut drives = all_tested(&mut devices, &args.drives, &inventory)?;
     let shelved = shelve(stocked, &inventory)?;
     let scale = devices.byte_scale(&args.device)?;
     let header = Header {
