@@ -1,7 +1,7 @@
 //! Drive, cartridge and head, as they are given on the command line.
 
 use crate::error::CliError;
-use crate::{profiles, quantity};
+use crate::profiles;
 use std::path::{Path, PathBuf};
 use tapewise::{Cartridge, EndLocation, ExtentOrder, Location, PartitionLayout, Placement};
 use tapewise_formats::map_file::{MapFile, read_map};
@@ -31,10 +31,6 @@ pub struct PlacementArgs {
     /// them together.
     #[arg(long, value_name = "HOW", default_value = "together")]
     pub extents: Extents,
-    /// For the coalescing orders: requests that begin less than this many blocks apart are read as
-    /// one [default: 46 MB, two sections of a DLT4000].
-    #[arg(long, value_name = "BLOCKS", value_parser = quantity::count::<u64>)]
-    coalesce: Option<u64>,
     /// Always locate, even if reading over a gap would be faster.
     #[arg(long)]
     no_read_through: bool,
@@ -91,7 +87,7 @@ impl PlacementArgs {
                 Extents::Together => ExtentOrder::Together,
                 Extents::Apart => ExtentOrder::Apart,
             },
-            coalesce_blocks: self.coalesce,
+            coalesce_blocks: None,
             read_through: !self.no_read_through,
         }
     }

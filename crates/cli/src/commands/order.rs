@@ -46,6 +46,10 @@ pub struct OrderArgs {
     /// Which order to give. `drive` is the drive's own order, from --rao-order.
     #[arg(long, value_name = "NAME", default_value = "best", value_parser = origin)]
     algorithm: Origin,
+    /// With --algorithm sltf-coalesced or loss-coalesced: requests that begin less than this many blocks
+    /// apart are read as one [default: 46 MB, two sections of a DLT4000].
+    #[arg(long, value_name = "BLOCKS", value_parser = quantity::count::<u64>)]
+    coalesce: Option<u64>,
     /// The drive's own order: its answer to a list from --to rao, as bytes or hex. Give one file for
     /// each list.
     #[arg(long, value_name = "FILE")]
@@ -98,6 +102,14 @@ pub struct OrderArgs {
 }
 
 impl OrderArgs {
+    /// Where the head is and where it is left, and how files are read.
+    fn placement(&self) -> Placement {
+        Placement {
+            coalesce_blocks: self.coalesce,
+            ..self.placement.placement()
+        }
+    }
+
     /// The files that are written, each with its option.
     fn outputs(&self) -> [(&'static str, Option<&Path>); 3] {
         [
@@ -147,6 +159,14 @@ fn origin(text: &str) -> Result<Origin, String> {
         let names = Algorithm::ALL.map(Algorithm::name);
         format!("no such order; there are: {}, {DRIVE}", names.join(", "))
     })
+}
+
+/// Whether an order joins requests that lie close together.
+fn coalesces(origin: Origin) -> bool {
+    matches!(
+        origin,
+        Origin::Algorithm(Algorithm::SltfCoalesced | Algorithm::LossCoalesced)
+    )
 }
 
 /// Runs the verb.
@@ -264,7 +284,7 @@ fn judge_unplaced(args: &OrderArgs, batch: &Batch) -> Result<(), CliError> {
 /// The cartridge, and the batch placed on it.
 fn place(args: &OrderArgs, batch: &Arc<Batch>) -> Result<(Cartridge, Placed), CliError> {
     let cartridge = args.placement.cartridge()?;
-    let placed = cartridge.place(batch.clone(), &args.placement.placement())?;
+    let placed = cartridge.place(batch.clone(), &args.placement())?;
     Ok((cartridge, placed))
 }
 
@@ -418,7 +438,13 @@ fn refuse_contradictions(args: &OrderArgs) -> Result<(), CliError> {
         )
         .hint("leave out --algorithm"));
     }
-    // --explain --all shows what every objective would give.
+    // --explain --all shows every order and what every objective would give.
+    if args.coalesce.is_some() && !coalesces(args.algorithm) && !args.all {
+        return Err(CliError::input(
+            "--coalesce is for --algorithm sltf-coalesced and loss-coalesced",
+        )
+        .hint("give one of them, or leave out --coalesce"));
+    }
     if args.goal.has_idle_now() && !args.all {
         return Err(CliError::input("--now is for --objective deadline"));
     }
@@ -506,7 +532,7 @@ fn total_apart(
     let Origin::Algorithm(algorithm) = args.algorithm else {
         return Ok(None);
     };
-    let placement = args.placement.placement();
+    let placement = args.placement();
     if batch.in_parts() == 0 || placement.extents == ExtentOrder::Apart {
         return Ok(None);
     }

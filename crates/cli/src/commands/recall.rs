@@ -165,14 +165,13 @@ pub struct Recall {
 const BY_NAME: &str = "auto";
 
 /// Options that a drive answers itself, or that have no meaning where the order follows the tape.
-const OF_A_MOUNT: [&str; 11] = [
+const OF_A_MOUNT: [&str; 10] = [
     "ltfs_label",
     "map",
     "layout",
     "head",
     "end",
     "extents",
-    "coalesce",
     "no_read_through",
     "time_budget",
     "prove",

@@ -439,6 +439,13 @@ fn nothing_that_was_asked_for_is_ignored() {
         &["--now is for --objective deadline"],
     );
     desk.refused(
+        &format!("{ORDER} clips.csv --coalesce 100"),
+        &["--coalesce is for --algorithm sltf-coalesced"],
+    );
+    desk.done(&format!(
+        "{ORDER} clips.csv --coalesce 100 --algorithm loss-coalesced"
+    ));
+    desk.refused(
         &format!("{ORDER} --format plan clips.csv"),
         &["read as plan, as --format says"],
     );

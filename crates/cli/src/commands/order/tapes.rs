@@ -99,7 +99,7 @@ impl Tape {
         let place = |end| {
             let placement = Placement {
                 end,
-                ..args.placement.placement()
+                ..args.placement()
             };
             cartridge.place(batch.clone(), &placement)
         };
