@@ -35,6 +35,7 @@ mod name_index;
 mod names;
 mod output;
 mod page;
+mod pages;
 mod positions;
 mod postgres;
 mod private;
