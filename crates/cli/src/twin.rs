@@ -28,7 +28,7 @@ pub fn made(paths: &[PathBuf], is_set: impl Fn(&str) -> bool) -> Result<Twin, Cl
     let twin = of(paths.iter()).map_err(|error| error.of("--from-log"))?;
     let assumed = assumed(&twin, is_set);
     if !assumed.is_empty() {
-        say("tapewise: the logs do not tell, so this was taken (change it with --set):\n");
+        say("tapewise: the logs do not tell, so this was taken (--set changes what has a key):\n");
     }
     for assumed in assumed {
         say(format_args!("  {assumed}\n"));

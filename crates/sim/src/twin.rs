@@ -154,7 +154,7 @@ impl Twin {
         if arrivals.is_empty() {
             arrivals = measured.arrivals();
             assumed.push(Assumed {
-                what: "when files were asked for: when the mount that read them began, so the twin cannot be checked".to_owned(),
+                what: "when files were asked for: when the mount that read them began, one session of a log after the other, so the twin cannot be checked".to_owned(),
                 key: None,
             });
         }

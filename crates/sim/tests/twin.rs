@@ -264,6 +264,30 @@ fn a_look_at_the_label_is_part_of_the_load_and_the_way_back_part_of_the_unload()
     assert!(twin.text.contains("robot = { count = 2, "), "{}", twin.text);
 }
 
+/// Each run of a program is a session, and the clock of each begins at zero.
+#[test]
+fn sessions_of_a_log_come_one_after_the_other() {
+    let Log::Events(once) = log_of_an_archive(10) else {
+        panic!("events");
+    };
+    let mut twice = once.clone();
+    twice.sessions.extend(once.sessions.iter().cloned());
+    let twin = |log| Twin::new(&[Log::Events(log)]).expect("a twin").text;
+    let (once, twice) = (twin(once), twin(twice));
+    assert!(twice.contains("robot = { count = 1, "), "{twice}");
+    let at = |text: &str| {
+        let scenario = Scenario::from_toml(text).expect("a scenario");
+        let Arrivals::Trace { list } = scenario.arrivals else {
+            panic!("a trace");
+        };
+        list.iter().map(|one| one.at_s).collect::<Vec<f64>>()
+    };
+    // The second mount ends 152 s after the session began.
+    let again = at(&once).into_iter().map(|at_s| at_s + 152.0);
+    let expected: Vec<f64> = at(&once).into_iter().chain(again).collect();
+    assert_eq!(at(&twice), expected);
+}
+
 #[test]
 fn what_a_table_alone_does_not_tell_is_listed() {
     let table = "arrived_s,cartridge\n10,A1\n20,A2\n";

@@ -4,6 +4,7 @@ use super::log::{Arrival, Log};
 use super::priced::{AsItWas, MEAN, P95, numbers};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use tapewise_formats::event::{Action, Event, Spot};
+use tapewise_formats::event_log::EventLog;
 use tapewise_model::Micros;
 
 /// Counts and times.
@@ -13,8 +14,8 @@ pub(super) struct Measured {
     times_s: BTreeMap<&'static str, Vec<f64>>,
     drives: BTreeSet<String>,
     robots: BTreeSet<String>,
-    /// When robots set out and when they were back, in seconds.
-    moves: Vec<(f64, f64)>,
+    /// How many robots moved at once, at most, in one log.
+    at_once: usize,
     /// Drives unload from the middle of the tape, so the way to its beginning is in the time of an unload.
     pub unload_rewinds: bool,
     /// Bytes read, and in how many reads.
@@ -70,7 +71,7 @@ impl Measured {
                     if let [profile] = profiles.into_iter().collect::<Vec<_>>()[..] {
                         measured.profile = Some(profile.clone());
                     }
-                    measured.events(log.events());
+                    measured.events(log);
                 }
                 Log::Cta(log) => measured.cta(log),
             }
@@ -78,16 +79,36 @@ impl Measured {
         measured
     }
 
-    fn events<'a>(&mut self, events: impl Iterator<Item = &'a Event>) {
-        let events: Vec<&Event> = events.collect();
+    fn events(&mut self, log: &EventLog) {
         // Where reads say what for, what goes before them is part of the load: the label is looked at.
-        let has_purposes =
-            (events.iter()).any(|event| event.action == Action::Read && event.purpose.is_some());
+        let says_why = |event: &Event| event.action == Action::Read && event.purpose.is_some();
+        let has_purposes = log.events().any(says_why);
+        let mut moves = Vec::new();
+        // A session's clock begins anew, and nobody knows how long nothing was done before it.
+        let mut begins = Micros::ZERO;
+        for session in &log.sessions {
+            let events = &session.events;
+            self.session(events, begins, has_purposes, &mut moves);
+            let ends = events.iter().map(|event| event.at_us + event.took_us);
+            begins += ends.max().unwrap_or_default();
+        }
+        self.at_once = self.at_once.max(at_once(&moves));
+    }
+
+    /// What a session tells, which begins then. When robots set out and were back is added to `moves`, in seconds.
+    fn session(
+        &mut self,
+        events: &[Event],
+        begins: Micros,
+        has_purposes: bool,
+        moves: &mut Vec<(f64, f64)>,
+    ) {
         let mut last: HashMap<&str, Micros> = HashMap::new();
         let mut open: HashMap<&str, usize> = HashMap::new();
         let mut loads: HashMap<&str, usize> = HashMap::new();
         let mut away: HashSet<&str> = HashSet::new();
         for event in events {
+            let at_s = (begins + event.at_us).as_secs_f64();
             let device = event.device.as_deref().unwrap_or_default();
             let cartridge = event.cartridge.as_deref().unwrap_or_default();
             let took_s = event.took_us.as_secs_f64();
@@ -120,16 +141,14 @@ impl Measured {
             }
             if matches!(event.action, Action::Fetch | Action::Return) {
                 self.robots.insert(device.to_owned());
-                let at_s = event.at_us.as_secs_f64();
-                self.moves.push((at_s, at_s + took_s));
+                moves.push((at_s, at_s + took_s));
                 continue;
             }
             self.drives.insert(device.to_owned());
             match event.action {
                 Action::Mount => {
                     open.insert(device, self.mounts.len());
-                    self.mounts
-                        .push((event.at_us.as_secs_f64(), cartridge.to_owned(), Vec::new()));
+                    self.mounts.push((at_s, cartridge.to_owned(), Vec::new()));
                 }
                 Action::Read => {
                     self.reads += 1;
@@ -235,11 +254,7 @@ impl Measured {
     /// The robots that the logs name. Where moves are told under the names of drives, as many as moved at once.
     pub fn robots(&self) -> usize {
         let named = self.robots.difference(&self.drives).count();
-        if named > 0 {
-            named
-        } else {
-            at_once(&self.moves)
-        }
+        if named > 0 { named } else { self.at_once }
     }
 
     /// How long an action took, sorted: at most a hundred values at even steps of their distribution.
