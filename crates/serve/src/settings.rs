@@ -91,8 +91,9 @@ pub fn user_lines(name: &str, sha256: &str, known: Option<&UserSettings>) -> Str
         .iter()
         .map(|path| toml::Value::from(path.0.to_string()));
     let paths = toml::Value::Array(paths.collect());
+    let name = toml::Value::from(name);
     format!(
-        "[[user]]\nname = \"{name}\"\nsha256 = \"{sha256}\"\nmay = \"{}\"\npaths = {paths}\n",
+        "[[user]]\nname = {name}\nsha256 = \"{sha256}\"\nmay = \"{}\"\npaths = {paths}\n",
         may.name()
     )
 }
@@ -190,8 +191,8 @@ impl ServeSettings {
         for user in &self.users {
             let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@".contains(&byte);
             if user.name.is_empty() || !user.name.bytes().all(is_plain) {
-                let must = "of letters, digits and . _ - @";
-                return wrong("user.name", &user.name, must);
+                let must = "one or more letters, digits and . _ - @";
+                return wrong("user.name", &format!("{:?}", user.name), must);
             }
             if user.name == "http" || !names.insert(&user.name) {
                 let must = "another one for every user, and not that of the token file, http";
@@ -307,6 +308,11 @@ mod tests {
             users[0].paths.iter().map(|path| path.0.clone()).collect()
         };
         assert_eq!(areas(&again), areas(&settings.users));
+        for name in ["", "a\"b", "a b"] {
+            let said = ServeSettings::of(&user_lines(name, &new, None)).expect_err(name);
+            let words = format!("`user.name` is {name:?}: it must be one or more letters, ");
+            assert!(said.to_string().starts_with(&words), "{said}");
+        }
         let lines = user_lines("bob", &new, None);
         assert!(
             lines.ends_with("may = \"stage\"\npaths = [\"/\"]\n"),

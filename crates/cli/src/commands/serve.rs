@@ -32,6 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tapewise_archive::mover::Lessee;
+use tapewise_archive::open::read_settings;
 use tapewise_serve::{
     Certificate, Parts, ServeSettings, Service, Work, listen, new_secret, router, user_lines,
 };
@@ -58,11 +59,11 @@ pub struct Serve {
     settings: Option<PathBuf>,
     /// Make a token for a user, print it with the lines that serve.toml needs, and end. If serve.toml has the user,
     /// the lines leave what the user may do as it is.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = OF_A_SERVICE)]
     new_token: Option<String>,
     /// Print how many drives work for each user and activity, how many are due, and what limits hold back; then what
     /// drives read now, and in which order the cartridges of the queue are mounted after that, and why; and end.
-    #[arg(long, conflicts_with = "new_token")]
+    #[arg(long, conflicts_with_all = ["new_token", "settings"], conflicts_with_all = OF_A_SERVICE)]
     explain_next: bool,
     /// Listen at this address; port 0 takes any free port [default: 127.0.0.1:8080].
     #[arg(long, value_name = "HOST:PORT")]
@@ -93,6 +94,18 @@ pub struct Serve {
     #[command(flatten)]
     log: log::Args,
 }
+
+/// Options of a service, which mean nothing where none is started.
+const OF_A_SERVICE: [&str; 8] = [
+    "listen",
+    "token_file",
+    "url",
+    "site",
+    "batch_window",
+    "no_drives",
+    "only_recall",
+    "quiet",
+];
 
 /// How often the catalogue is looked at when nobody rings: others ask for files too.
 const IDLE: Duration = Duration::from_secs(5);
@@ -257,15 +270,16 @@ fn warn_of_clear_text(address: SocketAddr) {
 
 /// Makes a token for a user, and tells what the settings need.
 fn new_token(args: &Serve, name: &str) -> Result<ExitCode, CliError> {
+    read_settings(&args.archive)?;
     let (secret, hash) = new_secret();
     let users = Configured::of(args)?.settings.users;
     let known = users.iter().find(|user| user.name == name);
     let user = user_lines(name, &hash, known);
-    ServeSettings::of(&user).map_err(CliError::input)?;
+    ServeSettings::of(&user).map_err(|error| CliError::input(error).of("--new-token"))?;
     print(&format!("{secret}\n"))?;
     let what = match known {
         Some(_) => "replace the lines of this user with these",
-        None => "add these lines, with what the user may do and where",
+        None => "add these lines, with `may` and `paths` as the user needs them",
     };
     say(format_args!(
         "tapewise: only the user should have this token. In {} {what}, then send SIGHUP to a service that runs:\n\n{user}",
