@@ -33,10 +33,10 @@ pub fn number_in(
     }
 }
 
-/// Reads a number above 0.
+/// Reads a number above 0, a billion at most.
 pub fn positive(text: &str) -> Result<f64, String> {
-    let number = number(text).filter(|number| *number > 0.0);
-    number.ok_or_else(|| "give a number above 0".to_owned())
+    let number = number(text).filter(|number| *number > 0.0 && *number <= 1e9);
+    number.ok_or_else(|| "give a number above 0, at most 1e9".to_owned())
 }
 
 /// Reads bytes: `4096`, `512K` and `512KiB` (1024 bytes each), `2TB` (powers of 1000), `1.5 GB`, `1e9`.
@@ -57,10 +57,12 @@ pub fn size_in<T: TryFrom<u64>>(
 
 /// Reads gigabytes: a bare number is GB, and any size will do.
 pub fn gigabytes(text: &str) -> Result<f64, String> {
-    let plain = number(text).filter(|number| *number >= 0.0);
-    plain
-        .or_else(|| Some(bytes(text)? as f64 / 1e9))
-        .ok_or_else(|| "give gigabytes, such as 100, or a size such as 2TB".to_owned())
+    let gigabytes = number(text).or_else(|| Some(bytes(text)? as f64 / 1e9));
+    gigabytes
+        .filter(|gigabytes| (0.0..=1e9).contains(gigabytes))
+        .ok_or_else(|| {
+            "give gigabytes, such as 100, or a size such as 2TB, at most 1e9 GB".to_owned()
+        })
 }
 
 const SIZE: &str = "give a size, such as 524288, 512K, 512KiB or 2TB";
@@ -70,16 +72,20 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     time(text).ok_or_else(|| "give a time with its unit, such as 90s, 10m or 1h30m".to_owned())
 }
 
-/// Reads seconds above 0: a bare number, or a time with its unit.
+/// Reads seconds above 0, a billion at most: a bare number, or a time with its unit.
 pub fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = in_units(text, 1.0).filter(|seconds| *seconds > 0.0);
-    seconds.ok_or_else(|| "give seconds, or a time such as 90s or 5m, more than 0".to_owned())
+    let seconds = in_units(text, 1.0).filter(|seconds| *seconds > 0.0 && *seconds <= 1e9);
+    seconds.ok_or_else(|| {
+        "give seconds, or a time such as 90s or 5m, more than 0 and at most 1e9 s".to_owned()
+    })
 }
 
-/// Reads hours above 0: a bare number, or a time with its unit.
+/// Reads hours above 0, a million at most: a bare number, or a time with its unit.
 pub fn hours(text: &str) -> Result<f64, String> {
-    let hours = in_units(text, 3600.0).filter(|hours| *hours > 0.0);
-    hours.ok_or_else(|| "give hours, or a time such as 90m or 2h30m, more than 0".to_owned())
+    let hours = in_units(text, 3600.0).filter(|hours| *hours > 0.0 && *hours <= 1e6);
+    hours.ok_or_else(|| {
+        "give hours, or a time such as 90m or 2h30m, more than 0 and at most 1e6 hours".to_owned()
+    })
 }
 
 /// Reads whole hours, rounded up, within limits.
@@ -226,7 +232,7 @@ mod tests {
         assert_eq!(hours("90m"), Ok(1.5));
         assert_eq!(whole_minutes(1..=600)("61s"), Ok(2));
         assert_eq!(whole_hours(1..=10)("3"), Ok(3));
-        for text in ["0", "-1", "inf", "x"] {
+        for text in ["0", "-1", "inf", "x", "1e300"] {
             assert!(seconds(text).is_err() && hours(text).is_err(), "{text}");
         }
     }

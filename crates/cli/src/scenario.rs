@@ -165,8 +165,9 @@ impl ScenarioArgs {
             }
         }
         if !self.set.is_empty() {
-            text = Scenario::text_with(&text, &self.set, &self.case).map_err(not_set)?;
-            cases = Scenario::cases(&text).map_err(|error| refused(error).of("--set"))?;
+            let set = Scenario::text_with(&text, &self.set, &self.case).map_err(not_set)?;
+            cases = Scenario::cases(&set).map_err(|error| self.refused_set(error, &text))?;
+            text = set;
         }
         if let Some(path) = &self.write_scenario {
             output::write(Some(path), |out| {
@@ -193,6 +194,22 @@ impl ScenarioArgs {
             twin::check(made, scenario, ready(scenario)?)?;
         }
         Ok(cases)
+    }
+
+    /// Why the scenario in this text is none with its values set: the line that the parser shows stands in no file.
+    fn refused_set(&self, error: ScenarioError, text: &str) -> CliError {
+        let ScenarioError::Toml { place, message } = error else {
+            return refused(error).of("--set");
+        };
+        let is_refused = |count: &usize| {
+            let set = Scenario::text_with(text, &self.set[..*count], &self.case);
+            set.is_ok_and(|set| Scenario::cases(&set).is_err())
+        };
+        let first = (1..=self.set.len()).find(is_refused);
+        let key = first.map_or("", |count| self.set[count - 1].key());
+        let shown = message.rsplit_once("^\n");
+        let message = shown.map_or(&*message, |(_, why)| why).trim().to_owned();
+        refused(ScenarioError::Toml { place, message }).of(format!("--set {key}"))
     }
 
     /// Whether an option gives this key of the scenario its value.

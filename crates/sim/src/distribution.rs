@@ -337,6 +337,9 @@ impl<'de> Visitor<'de> for NumberOrTable {
     }
 }
 
+/// Three years in seconds, or a hundred terabytes in MB; longer times are counted nowhere.
+const MOST: f64 = 1e8;
+
 impl Table {
     /// Refuses what cannot be a time or a size.
     fn check(&self) -> Result<(), String> {
@@ -356,7 +359,11 @@ impl Table {
         for (key, value) in named.into_iter().chain(listed) {
             if value.is_some_and(|value| !value.is_finite() || value < 0.0) {
                 let value = value.unwrap_or_default();
-                return Err(format!("`{key}` is {value}; it must be 0 or more"));
+                return Err(format!("`{key}` is {value:?}; it must be 0 or more"));
+            }
+            // Variation has a limit of its own.
+            if let Some(value) = value.filter(|value| *value > MOST && key != "cv") {
+                return Err(format!("`{key}` is {value:?}; at most {MOST}"));
             }
         }
         Ok(())

@@ -5,7 +5,7 @@
 
 pub mod builtin;
 mod cases;
-mod check;
+pub(crate) mod check;
 mod demand;
 mod error;
 mod owners;

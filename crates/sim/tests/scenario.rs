@@ -104,7 +104,17 @@ fn every_mistake_is_refused_with_its_key_and_the_reason() {
         (
             "count = 2, ",
             "count = 2, rate_mb_s = 1e-12, ",
-            "drive.rate_mb_s: is 0.000000000001; it must be 0.05 or more",
+            "drive.rate_mb_s: is 1e-12; between 0.05 and 1000000",
+        ),
+        (
+            "per_hour = 30",
+            "per_hour = 1e300",
+            "arrivals.per_hour: is 1e300; at most 1000000000",
+        ),
+        (
+            "load_s = 10",
+            "load_s = 1e300",
+            "`mean` is 1e300; at most 100000000",
         ),
         (
             "count = 2, ",

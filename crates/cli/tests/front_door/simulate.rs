@@ -124,12 +124,15 @@ fn a_value_set_on_the_command_line_is_as_if_it_stood_in_the_file() {
     desk.put("nersc.toml", std::fs::read(nersc).expect("a scenario"));
     desk.refused("simulate nersc.toml --set rate=60", &["mount stress"]);
     desk.done("capacity nersc.toml --case files --target p95<10min --set rate=20");
-    let unknown = desk.run("simulate small.toml --set library.drive.cuont=4");
-    assert_eq!(unknown.code, 2);
-    assert!(
-        unknown.err.contains("--set") && unknown.err.contains("cuont"),
-        "{}",
-        unknown.err
+    let unknown = "--set library.drive.cuont: not a scenario: unknown field `cuont`";
+    desk.refused(
+        "simulate small.toml --set drives=4 --set library.drive.cuont=4",
+        &[unknown],
+    );
+    let huge = "--set library.robot.get_s: not a scenario: `mean` is 1e300; at most";
+    desk.refused(
+        "simulate small.toml --set library.robot.get_s=1e300",
+        &[huge],
     );
 }
 

@@ -5,6 +5,12 @@ use toml::{Table, Value};
 
 /// Eleven days: no tape takes that long to get anywhere.
 const MAX_S: f64 = 1e6;
+/// A terabyte a second.
+const MAX_MB_S: f64 = 1e6;
+/// An exabyte on one cartridge.
+const MAX_GB: f64 = 1e9;
+/// Of whatever else: a thousand million million.
+const MAX: f64 = 1e15;
 /// Most sections of a wrap; the DLT4000 has 14.
 const MAX_SECTIONS: f64 = 1_000.0;
 /// Longest tape of the four-region model in LPOS: it adds up three lengths in 32 bits.
@@ -84,7 +90,9 @@ impl Tape {
             _ if name.ends_with("_s_per_track") => (MAX_S, " s a track"),
             _ if name.ends_with("_s") && !name.ends_with("_mb_s") => (MAX_S, " s"),
             _ if name.ends_with("_ms") => (MAX_S * 1e3, " ms"),
-            _ => (f64::INFINITY, ""),
+            _ if name.ends_with("_mb_s") => (MAX_MB_S, " MB/s"),
+            _ if name.ends_with("_gb") => (MAX_GB, " GB"),
+            _ => (MAX, ""),
         }
     }
 }
@@ -125,6 +133,9 @@ mod tests {
             ("dlt4000", "value = 15.5,", "value = 1e30,"),
             ("dat-4mm", "value = 436,", "value = 1e30,"),
             ("dat-4mm", "value = 110,", "value = 1e30,"),
+            ("dat-4mm", "value = 0.325,", "value = 1e300,"),
+            ("dat-4mm", "value = 1.615,", "value = 1e300,"),
+            ("dat-4mm", "value = 1500,", "value = 1e300,"),
         ] {
             let (_, text) = BUILTIN.iter().find(|(known, _)| *known == name).unwrap();
             assert!(text.contains(value), "{name}: {value}");

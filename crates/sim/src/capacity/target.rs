@@ -1,5 +1,6 @@
 //! What is to hold, as a person writes it: `p95 < 60 s at 200/h`.
 
+use crate::scenario::check::MOST_PER_HOUR;
 use crate::scenario::{Arrivals, Scenario};
 use crate::study::PERCENTILES;
 use std::fmt;
@@ -68,7 +69,7 @@ pub enum TargetError {
         text: String,
     },
     /// Not a rate.
-    #[error("`{text}` is not a rate, as 200/h")]
+    #[error("`{text}` is not a rate, as 200/h, at most {MOST_PER_HOUR} an hour")]
     Rate {
         /// The rate.
         text: String,
@@ -188,8 +189,9 @@ fn per_hour(text: &str) -> Result<f64, TargetError> {
         _ => return Err(form()),
     };
     let number: f64 = number.trim().parse().map_err(|_| form())?;
-    if number.is_finite() && number > 0.0 {
-        Ok(number * an_hour)
+    let rate = number * an_hour;
+    if rate > 0.0 && rate <= MOST_PER_HOUR {
+        Ok(rate)
     } else {
         Err(form())
     }

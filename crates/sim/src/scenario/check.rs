@@ -46,22 +46,34 @@ fn positive(key: &str, value: f64) -> Result<(), Fault> {
     if value.is_finite() && value > 0.0 {
         Ok(())
     } else {
-        fault(key, format!("is {value}; it must be above 0"))
+        fault(key, format!("is {value:?}; it must be above 0"))
     }
+}
+
+/// A request every few microseconds, which is how exact the clock is.
+pub(crate) const MOST_PER_HOUR: f64 = 1e9;
+
+/// Refuses what is no rate of requests.
+fn per_hour(key: &str, value: f64) -> Result<(), Fault> {
+    positive(key, value)?;
+    if value > MOST_PER_HOUR {
+        return fault(key, format!("is {value:?}; at most {MOST_PER_HOUR}"));
+    }
+    Ok(())
 }
 
 /// A longer window is a mistake, and formulas would draw every request that falls into it.
 const LONGEST_WINDOW_S: f64 = 365.0 * 86_400.0;
 
-/// The first drives read faster, and at less the clock of a long wrap would overflow.
-const LEAST_MB_S: f64 = 0.05;
+/// The first drives read faster, and at less the clock of a long wrap would overflow; no drive reads a terabyte a second.
+const RATES_MB_S: std::ops::RangeInclusive<f64> = 0.05..=1e6;
 
 /// Refuses what is below zero.
 fn not_negative(key: &str, value: f64) -> Result<(), Fault> {
     if value.is_finite() && value >= 0.0 {
         Ok(())
     } else {
-        fault(key, format!("is {value}; it must be 0 or more"))
+        fault(key, format!("is {value:?}; it must be 0 or more"))
     }
 }
 
@@ -70,7 +82,7 @@ fn share(key: &str, value: f64) -> Result<(), Fault> {
     if (0.0..=1.0).contains(&value) {
         Ok(())
     } else {
-        fault(key, format!("is {value}; a share is between 0 and 1"))
+        fault(key, format!("is {value:?}; a share is between 0 and 1"))
     }
 }
 
@@ -118,9 +130,9 @@ fn scale(scenario: &Scenario) -> Result<(), Fault> {
 
 fn arrivals(scenario: &Scenario) -> Result<(), Fault> {
     match &scenario.arrivals {
-        Arrivals::Poisson { per_hour } => positive("arrivals.per_hour", *per_hour),
+        Arrivals::Poisson { per_hour } => self::per_hour("arrivals.per_hour", *per_hour),
         Arrivals::Renewal { per_hour, cv } => {
-            positive("arrivals.per_hour", *per_hour)?;
+            self::per_hour("arrivals.per_hour", *per_hour)?;
             if *cv <= 100.0 {
                 not_negative("arrivals.cv", *cv)
             } else {
@@ -128,7 +140,7 @@ fn arrivals(scenario: &Scenario) -> Result<(), Fault> {
             }
         }
         Arrivals::Daily { per_hour, shape } => {
-            positive("arrivals.per_hour", *per_hour)?;
+            self::per_hour("arrivals.per_hour", *per_hour)?;
             for weight in shape {
                 not_negative("arrivals.shape", *weight)?;
             }
@@ -140,9 +152,9 @@ fn arrivals(scenario: &Scenario) -> Result<(), Fault> {
             size,
             burst_per_hour,
         } => {
-            positive("arrivals.per_hour", *per_hour)?;
+            self::per_hour("arrivals.per_hour", *per_hour)?;
             positive("arrivals.a_day", *a_day)?;
-            positive("arrivals.burst_per_hour", *burst_per_hour)?;
+            self::per_hour("arrivals.burst_per_hour", *burst_per_hour)?;
             counted("arrivals.size", *size, MOST_REQUESTS)
         }
         Arrivals::Closed { users, think_s: _ } => counted("arrivals.users", *users, 1_000_000),
@@ -229,7 +241,7 @@ fn policy(policy: &Policy) -> Result<(), Fault> {
         return fault("policy.most_per_mount", "is 0; nothing would ever be read");
     }
     if !(0.0..=LONGEST_WINDOW_S).contains(&policy.window_s) {
-        let most = format!("is {}; 0 to {LONGEST_WINDOW_S}, a year", policy.window_s);
+        let most = format!("is {:?}; 0 to {LONGEST_WINDOW_S}, a year", policy.window_s);
         return fault("policy.window_s", most);
     }
     let rules = &policy.rules;
@@ -239,7 +251,7 @@ fn policy(policy: &Policy) -> Result<(), Fault> {
     if !(0.0..=10.0).contains(&rules.age) {
         return fault(
             "policy.rules.age",
-            format!("is {}; between 0 and 10", rules.age),
+            format!("is {:?}; between 0 and 10", rules.age),
         );
     }
     if rules.drives_per_user == Some(0) {
@@ -338,9 +350,10 @@ fn one_library(library: &Library) -> Result<(), Fault> {
     )?;
     for drive in &library.drives {
         if let Some(rate) = drive.rate_mb_s
-            && !(LEAST_MB_S..=f64::MAX).contains(&rate)
+            && !RATES_MB_S.contains(&rate)
         {
-            let what = format!("is {rate}; it must be {LEAST_MB_S} or more");
+            let (least, most) = (RATES_MB_S.start(), RATES_MB_S.end());
+            let what = format!("is {rate:?}; between {least} and {most}");
             return fault("drive.rate_mb_s", what);
         }
         if drive.cleaning.as_ref().is_some_and(|c| c.every_mounts == 0) {

@@ -2,6 +2,9 @@
 
 use tapewise_sim::capacity::Combination;
 
+/// Any currency has a unit in which a drive costs less.
+const MOST: f64 = 1e12;
+
 /// Hours of a year of 365.25 days.
 const HOURS_A_YEAR: f64 = 8766.0;
 
@@ -27,13 +30,13 @@ impl Price {
         for part in text.split(',') {
             let wrong = || {
                 format!(
-                    "`{part}` is not drive=, robot= or hour= with a price; give drive=9000,robot=4000"
+                    "`{part}` is not drive=, robot= or hour= with a price, at most {MOST}; give drive=9000,robot=4000"
                 )
             };
             let (name, value) = part.split_once('=').ok_or_else(wrong)?;
             let value = value.trim().parse::<f64>().ok();
             let value = value
-                .filter(|value| value.is_finite() && *value >= 0.0)
+                .filter(|value| (0.0..=MOST).contains(value))
                 .ok_or_else(wrong)?;
             let name = name.trim();
             match name {

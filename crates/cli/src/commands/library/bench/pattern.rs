@@ -37,7 +37,7 @@ pub fn run(args: &Pattern) -> Result<(), CliError> {
     let hours = args.requests as f64 / args.rate;
     if !args.rate.is_finite() || args.rate <= 0.0 || hours > 1000.0 {
         let what = format!(
-            "--rate {}: {} requests would take {}",
+            "--rate {:?}: {} requests would take {}",
             args.rate,
             args.requests,
             crate::units::time(hours * 3600.0)
