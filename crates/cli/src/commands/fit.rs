@@ -91,6 +91,16 @@ pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
         let why = "--maps is for logs with block numbers; these have positions";
         return Err(CliError::input(why));
     }
+    let mut text = String::new();
+    let answered = answer(args, records, &mut text);
+    if !text.is_empty() {
+        output::print(&text)?;
+    }
+    answered.map(|()| ExitCode::SUCCESS)
+}
+
+/// Fits records, and writes all files that were asked for. The text that is printed is there also if the fit is refused.
+fn answer(args: &Fit, records: Records, text: &mut String) -> Result<(), CliError> {
     let (found, learned) = carry_out(args, records)?;
     match (&args.maps, &learned, &found.maps) {
         (None, ..) => {}
@@ -108,21 +118,20 @@ pub fn run(args: &Fit) -> Result<ExitCode, CliError> {
     if let Some(directory) = &args.plot {
         pictures::draw(directory, samples, &found.ground.geometry, comparison)?;
     }
-    let text = if args.json {
+    *text += &if args.json {
         json::text("fit", &document(&found))?
     } else {
         let maps = found.maps.as_ref().map(maps_report::text);
         maps.unwrap_or_default() + &report::text(&found)
     };
-    output::print(&text)?;
     refuse_hopeless(&found)?;
     if let Some(path) = &args.output {
         write(args, &found, path)?;
         if !args.json {
-            output::print(&report::written(path))?;
+            *text += &report::written(path);
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Fits logs over a base profile, and writes the fitted profile if a path is given.
@@ -317,11 +326,19 @@ mod tests {
         }
     }
 
+    /// What is printed of a fit.
+    fn answered(args: &Fit) -> Result<String, CliError> {
+        let (records, _) = records::read(&args.logs, args.log_format)?;
+        let mut text = String::new();
+        answer(args, records, &mut text)?;
+        Ok(text)
+    }
+
     #[test]
     fn a_log_becomes_a_profile_that_predicts_it_and_says_where_it_comes_from() {
         let directory = tempfile::tempdir().unwrap();
         let args = args(directory.path(), &log(150));
-        run(&args).unwrap();
+        assert!(answered(&args).unwrap().starts_with('{'));
         let text = std::fs::read_to_string(directory.path().join("mine.toml")).unwrap();
         let fitted = Profile::from_toml("mine.toml", &text).unwrap();
         assert_eq!(fitted.name, "mine");
@@ -340,7 +357,7 @@ mod tests {
             base: args.output.clone().unwrap().display().to_string(),
             ..args
         };
-        run(&again).unwrap();
+        answered(&again).unwrap();
         assert!(
             directory
                 .path()
@@ -352,7 +369,8 @@ mod tests {
     #[test]
     fn what_cannot_be_fitted_names_file_and_line() {
         let directory = tempfile::tempdir().unwrap();
-        let error = |text: &str| format!("{:?}", run(&args(directory.path(), text)).unwrap_err());
+        let error =
+            |text: &str| format!("{:?}", answered(&args(directory.path(), text)).unwrap_err());
         assert!(error(&log(60)).contains("60 locates are too few"));
         let beyond = log(120).replacen("\n40,", "\n999,", 1);
         assert!(
