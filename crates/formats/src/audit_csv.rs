@@ -195,10 +195,21 @@ impl Row<'_> {
         let blocks = from
             .and_then(|from| from.block)
             .zip(to.and_then(|to| to.block));
-        if matches!(action, Action::Read | Action::Write)
-            && blocks.is_some_and(|(from, to)| to < from)
+        let moved = match action {
+            Action::Read => Some("read"),
+            Action::Write => Some("write"),
+            _ => None,
+        };
+        if let (Some(action), Some((from, to))) = (moved, blocks)
+            && to < from
         {
-            return Err(self.wrong_column(Column::ToBlock, "a block that is not before from_block"));
+            let line = self.line;
+            return Err(TableError::Backwards {
+                line,
+                action,
+                from,
+                to,
+            });
         }
         Ok(Event {
             device: text(Column::Drive),

@@ -47,6 +47,20 @@ pub enum TableError {
         /// What was expected.
         expected: &'static str,
     },
+    /// Blocks that are read or written from the last to the first.
+    #[error(
+        "line {line}: the {action} ends at block {to} (to_block), before it begins at block {from} (from_block)"
+    )]
+    Backwards {
+        /// The line, from 1.
+        line: u64,
+        /// `read` or `write`.
+        action: &'static str,
+        /// Where it begins.
+        from: u64,
+        /// Where it ends.
+        to: u64,
+    },
     /// The input could not be read.
     #[error("line {line}: cannot read: {source}")]
     Io {

@@ -81,7 +81,7 @@ fn what_is_wrong_is_named_with_line_and_column() {
     );
     wrong(
         "action,duration_s,from_block,to_block\nlocate,1,9,7\nread,1,9,7\n",
-        "line 3, column to_block: \"7\"",
+        "line 3: the read ends at block 7 (to_block), before it begins at block 9 (from_block)",
     );
     wrong(
         "action,duration_s,outcome\nread,1,maybe\n",
