@@ -62,7 +62,7 @@ const LEAST_MARGIN: f64 = 10.0;
 pub enum BlindError {
     /// No volume has enough moves.
     #[error(
-        "of {volumes} volumes none has {least} moves from one block to another; the most has {most}"
+        "no volume of {volumes} has {least} moves from one block to another; the most has {most}"
     )]
     TooFewMoves {
         /// Volumes given.

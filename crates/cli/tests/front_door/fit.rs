@@ -317,7 +317,7 @@ fn what_cannot_be_placed_is_said_with_its_reason() {
         .collect();
     refused(
         &desk.run_with(thin, "fit - --base lto8 --block-size 262144"),
-        "none has 40 moves from one block to another; the most has ",
+        "has 40 moves from one block to another; the most has ",
     );
     refused(
         &desk.run("fit moves.csv --base lto8 --block-size 2621440"),
