@@ -49,7 +49,8 @@ pub struct Capacity {
     #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = time_s)]
     window: Vec<f64>,
     /// Answer under each of these mount policies, on the same arrivals, and compare the drives they need with
-    /// those of the first [default: the scenario's].
+    /// those of the first [default: the scenario's]. They stand for the `policy` of --policy-file too, whose
+    /// shares and limits remain.
     #[arg(long, value_name = "POLICIES", value_delimiter = ',', value_parser = policies::policy)]
     policy: Vec<MountPolicy>,
     /// Prices: of a drive and a robot for a year, and of an hour in which a drive is held, in any one currency.
