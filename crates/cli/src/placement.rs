@@ -73,6 +73,20 @@ impl PlacementArgs {
         map.into_iter().chain([Path::new(&self.profile)])
     }
 
+    /// The first option besides the profile that was given another value than it has by itself.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--map", self.map.is_some()),
+            ("--layout", self.layout.is_some()),
+            ("--head", self.head != Location::default()),
+            ("--end", self.end != EndLocation::default()),
+            ("--extents", self.extents != Extents::Together),
+            ("--no-read-through", self.no_read_through),
+        ];
+        let mut given = given.into_iter().filter(|(_, given)| *given);
+        given.next().map(|(option, _)| option)
+    }
+
     /// Whether a map of one cartridge was given.
     pub fn has_map(&self) -> bool {
         self.map.is_some()

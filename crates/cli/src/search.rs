@@ -39,6 +39,17 @@ impl SearchArgs {
         }
     }
 
+    /// The first option that was given another value than it has by itself.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--time-budget", self.time_budget.is_some()),
+            ("--prove", self.prove),
+            ("--seed", self.seed != 1),
+        ];
+        let mut given = given.into_iter().filter(|(_, given)| *given);
+        given.next().map(|(option, _)| option)
+    }
+
     /// Whether the search may take so long that a person wants to end it.
     pub fn may_be_long(&self) -> bool {
         self.prove || self.time_budget.is_some()

@@ -260,6 +260,28 @@ impl Recall {
     }
 }
 
+impl Recall {
+    /// Refuses what clap refuses beside `--archive`: it does not see an archive that is set for good.
+    fn refuse_options_beside_archive(&self) -> Result<(), CliError> {
+        let given = [
+            ("--profile", self.profile().is_some()),
+            ("--sums", !self.sums.is_empty()),
+            ("--replace", self.replace),
+            ("--no-mhl", self.no_mhl),
+        ];
+        let given = given.into_iter().find(|(_, given)| *given);
+        let given = given.map(|(option, _)| option);
+        let placed = || self.placement.given().or_else(|| self.search.given());
+        match given.or_else(placed) {
+            None => Ok(()),
+            Some(option) => Err(CliError::input(format!(
+                "{option} is not for an archive, and TAPEWISE_ARCHIVE or the configuration file sets one"
+            ))
+            .hint("give --ltfs DEVICE or --ltfs-mount DIR, or leave it out")),
+        }
+    }
+}
+
 /// Runs the verb.
 pub fn run(args: &Recall) -> Result<ExitCode, CliError> {
     if let Some(what) = &args.waiting {
@@ -271,6 +293,7 @@ pub fn run(args: &Recall) -> Result<ExitCode, CliError> {
     let set = set.map(|archive| PathBuf::from(&archive.text));
     if let Some(directory) = args.archive.as_ref().or(set.as_ref()) {
         args.refuse_options_of_other_sources(Source::Archive)?;
+        args.refuse_options_beside_archive()?;
         return archive::run(args, directory);
     }
     if let Some(device) = &args.ltfs {

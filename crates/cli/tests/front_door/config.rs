@@ -72,6 +72,13 @@ fn an_archive_that_is_set_need_not_be_given() {
     assert!(run("$TAPEWISE catalog find").text().contains("one.bin"));
     let back = run("echo one.bin | $TAPEWISE recall --to out");
     assert!(back.text().contains("delivered  1 file"), "{}", back.text());
+    for option in ["--replace", "--head", "--seed"] {
+        let value = if option == "--replace" { "" } else { "5" };
+        let line = format!("TAPEWISE_ARCHIVE=A $TAPEWISE recall --to out {option} {value}");
+        let ran = desk.shell(&format!("echo one.bin | {line}"));
+        let words = format!("{option} is not for an archive, and TAPEWISE_ARCHIVE");
+        assert!(ran.code == 2 && ran.err.contains(&words), "{}", ran.err);
+    }
 }
 
 #[test]
