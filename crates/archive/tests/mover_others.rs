@@ -5,15 +5,17 @@ use crate::site;
 
 use site::Site;
 use std::path::Path;
-use tapewise_archive::catalogue::{Files, Recorded, Requests, Volumes};
+use std::sync::Arc;
+use tapewise_archive::catalogue::{Files, Recorded, Requests, SqliteCatalogue, Volumes};
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::ltfs::deliver::Wanted;
 use tapewise_archive::ltfs::volume::LtfsVolume;
-use tapewise_archive::mover::{Others, ReadIn, Recalled};
+use tapewise_archive::mover::{MoveError, Others, ReadIn, Recalled};
 use tapewise_archive::record::{File, Owner, Volume, VolumeFormat, VolumeState};
 use tapewise_emulator::{Clock, Faults, Library, LibrarySpec};
 use tapewise_formats::event::Action;
 use tapewise_house::ltfs_tape;
+use tapewise_library::pool::{Answer, Pace, Person, Pool, PoolError};
 use tapewise_model::{Random, profile};
 use tapewise_scsi::TapeDrive;
 
@@ -27,6 +29,7 @@ fn site_of(kind: &str, scale: u64) -> Site {
     let path = site.directory.path().join("another");
     let library = Library::create(&path, &spec, Clock::virtual_time()).expect("a library");
     site.pool = site::pool(&library, 1);
+    site.library = library;
     site.settings.profile = profile::find(kind).expect("a profile");
     site.settings.byte_scale = scale;
     site
@@ -157,6 +160,53 @@ fn an_ltfs_volume_is_added_from_its_tape_and_what_is_neither_leaves_no_entry() {
     let to = site.destination("back");
     let recalled = recall(&mut site, &files, &to);
     assert_eq!((recalled.delivered, recalled.failed), (1, vec![]));
+}
+
+/// A drive without a robot, and nobody beside it.
+struct Nobody;
+
+impl Person for Nobody {
+    fn ask(&mut self, _: &str, _: &str) {}
+
+    fn answer(&mut self) -> Answer {
+        Answer::Gone
+    }
+
+    fn take(&mut self, _: &str, _: &str) {}
+}
+
+#[test]
+fn a_cartridge_that_a_person_put_in_is_not_added_under_another_label_than_its_own() {
+    let mut site = site_of("lto8", 1);
+    site.store(4, 1, 3);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    elsewhere(&mut site, "TW0002", ltfs_tape::write_real_volume);
+    let catalogue = site.directory.path().join("another.db");
+    site.catalogue = Arc::new(SqliteCatalogue::open(&catalogue).expect("a catalogue"));
+    for (label, right) in [("TW0001", "TW0001"), ("TW0002", "TST001L8")] {
+        site.pool = site::pool(&site.library, 1);
+        let mounted = site.pool.mount(label, &mut site.events);
+        mounted.expect("it is in the drive");
+        let read = |site: &mut Site, label: &str| {
+            let drive = site.library.transport_to_drive(0).expect("a drive");
+            let drives = vec![TapeDrive::open(Box::new(drive)).expect("a drive")];
+            let pool = Pool::new(drives, Vec::new(), Some(Box::new(Nobody)), Box::new(|_| {}));
+            site.pool = pool.expect("a pool");
+            site.pool.set_pace(Pace::Turns);
+            site.read_in(&[label]).volumes.remove(0).1
+        };
+        let added = read(&mut site, right);
+        assert!(matches!(added, ReadIn::Added(_)), "{added:?}");
+        let before = site.catalogue.volumes().expect("volumes");
+        let refused = read(&mut site, "TW0009");
+        let nobody = matches!(
+            refused,
+            ReadIn::Failed(MoveError::Pool(PoolError::NobodyThere { .. }))
+        );
+        assert!(nobody, "{refused:?}");
+        assert_eq!(site.catalogue.volumes().expect("volumes"), before);
+    }
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn the_work_of_a_drive_that_fails_is_done_again_in_another_one() {
             start.wait(drive);
             begun.lock().unwrap()[number] += 1;
             match drive.identity().serial.as_deref() {
-                Some("TWD0000002") => Err(lost(drive)),
+                Some("TWD0000002") => Err(lost(drive).into()),
                 _ => Ok(()),
             }
         });
@@ -181,7 +181,7 @@ fn a_job_that_two_drives_fail_at_is_given_up_and_the_others_are_done() {
         &mut log,
         &stop,
         &|number, drive, _| match number {
-            5 => Err(lost(drive)),
+            5 => Err(lost(drive).into()),
             _ => Ok(()),
         },
     );
@@ -201,7 +201,7 @@ fn without_a_drive_that_works_the_rest_is_said_not_to_be_done() {
     let mut log: Vec<Event> = Vec::new();
     let stop = AtomicBool::new(false);
     let done = pool.work(&volumes(), Pace::Turns, &mut log, &stop, &|_, drive, _| {
-        Err::<(), _>(lost(drive))
+        Err::<(), _>(lost(drive).into())
     });
     assert!(matches!(
         &done[0],
@@ -227,7 +227,7 @@ fn an_error_that_is_not_the_drives_and_a_volume_that_is_not_there_end_nothing_el
         &mut log,
         &stop,
         &|number, _, _| match number {
-            7 => Err(RunError::Lost),
+            7 => Err(RunError::Lost.into()),
             _ => Ok(()),
         },
     );

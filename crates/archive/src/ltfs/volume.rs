@@ -209,6 +209,15 @@ pub fn label_in_drive(drive: &mut TapeDrive) -> Result<LtfsLabel, LtfsError> {
     Ok(label)
 }
 
+/// The name in the VOL1 label at the beginning of partition 0; `None` where the volume has no name.
+///
+/// # Errors
+/// [`LtfsError`] where the cartridge does not begin as an LTFS volume does.
+pub fn name_in_drive(drive: &mut TapeDrive) -> Result<Option<String>, LtfsError> {
+    let (name, _) = read_label(&mut Blocks::new(drive), 0)?;
+    Ok(name)
+}
+
 /// The layout, with the letters in the order of the tape's partitions: `label` is that of partition 0.
 fn layout(label: &LtfsLabel) -> LtfsLayout {
     let mut layout = LtfsLayout::from_label(label);

@@ -6,16 +6,20 @@ use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{Recorded, Rejoined};
 use crate::deliver::InnerPath;
-use crate::foreign::ForeignVolume;
-use crate::ltfs::volume::{LtfsError, LtfsVolume, label_in_drive};
+use crate::foreign::{ForeignVolume, is_same_label};
+use crate::ltfs::volume::{LtfsError, LtfsVolume, label_in_drive, name_in_drive};
 use crate::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use crate::sums::{Kind, Sum};
-use crate::volume::{Found, Located, Scanned, Trouble, VolumeError, Wrong, scan};
+use crate::volume::{Found, Located, Scanned, Trouble, VolumeError, Wrong, read_label, scan};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use tapewise_library::pool::WorkError;
+use tapewise_library::pool::{Trouble as WorkTrouble, WorkError};
 use tapewise_run::{Log, Recorder, RunError};
-use tapewise_scsi::TapeDrive;
+use tapewise_scsi::commands::{AttributeValue, ReadAttributes};
+use tapewise_scsi::{Command, TapeDrive};
+
+/// A cartridge's barcode, in its memory (SPC-5, 7.4).
+const BARCODE_ATTRIBUTE: u16 = 0x0806;
 
 /// What was found on a cartridge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,6 +68,8 @@ struct Reading<'a> {
     with: DriveContext<'a>,
     others: Others,
     copies_wanted: u32,
+    /// Which of the labels no library has: a person puts these cartridges in.
+    by_hand: Vec<bool>,
     parts: Mutex<FoundParts>,
     /// The volumes of ours, by their place among the labels.
     ours: Mutex<HashMap<usize, Volume>>,
@@ -92,10 +98,13 @@ impl Mover<'_> {
         others: Others,
         copies_wanted: u32,
     ) -> Result<Rebuilt, MoveError> {
+        let in_libraries = self.pool.volumes();
+        let by_hand = labels.iter().map(|label| !in_libraries.contains_key(label));
         let reading = Reading {
             with: self.with(),
             others,
             copies_wanted,
+            by_hand: by_hand.collect(),
             parts: Mutex::default(),
             ours: Mutex::default(),
         };
@@ -134,11 +143,16 @@ impl Reading<'_> {
         label: &str,
         drive: &mut TapeDrive,
         log: &mut dyn Log,
-    ) -> Result<ReadIn, RunError> {
+    ) -> Result<ReadIn, WorkTrouble> {
+        if self.by_hand[number]
+            && let Some(found) = self.other_name(label, drive, log)?
+        {
+            return Err(WorkTrouble::Another(found));
+        }
         // An LTFS volume is known by its label and read by its index: nobody reads all of it for that.
         if self.others == Others::Add && label_in_drive(drive).is_ok() {
             let volume = match LtfsVolume::look(drive) {
-                Err(LtfsError::Scsi(error)) => return Err(error.into()),
+                Err(LtfsError::Scsi(error)) => return Err(RunError::from(error).into()),
                 looked => looked,
             };
             let added = volume
@@ -154,7 +168,7 @@ impl Reading<'_> {
         });
         let scanned = match scanned {
             Ok(scanned) => scanned,
-            Err(VolumeError::Run(error)) => return Err(error),
+            Err(VolumeError::Run(error)) => return Err(error.into()),
             Err(source) => {
                 let label = label.to_owned();
                 return Ok(ReadIn::Failed(MoveError::Volume { label, source }));
@@ -176,6 +190,30 @@ impl Reading<'_> {
             }
         };
         Ok(added.map_or_else(ReadIn::Failed, ReadIn::Added))
+    }
+
+    /// What the cartridge in a drive calls itself, if that is another label than the person was asked for. No library
+    /// has read its barcode, so its own words are all there is: the label on tape, and the barcode in its memory.
+    fn other_name(
+        &self,
+        label: &str,
+        drive: &mut TapeDrive,
+        log: &mut dyn Log,
+    ) -> Result<Option<String>, RunError> {
+        let on_tape = match read_label(&mut Recorder::new(drive, log, self.with.stop)) {
+            Ok(ours) => Some(ours.barcode),
+            Err(VolumeError::Run(error)) => return Err(error),
+            Err(_) => match name_in_drive(drive) {
+                Err(LtfsError::Scsi(error)) => return Err(error.into()),
+                name => name.unwrap_or_default(),
+            },
+        };
+        let names: Vec<String> = on_tape
+            .into_iter()
+            .chain(barcode_in_memory(drive))
+            .collect();
+        let is_it = names.iter().any(|name| is_same_label(name, label));
+        Ok(names.into_iter().next().filter(|_| !is_it))
     }
 
     /// Adds what is whole on a volume of ours, and keeps its parts of files for later.
@@ -350,6 +388,22 @@ impl Contents {
                 self.troubles.push(words(&trouble));
             }
         }
+    }
+}
+
+/// The barcode in a cartridge's memory; what cannot be asked for is not known.
+fn barcode_in_memory(drive: &mut TapeDrive) -> Option<String> {
+    let command = ReadAttributes {
+        partition: 0,
+        first: BARCODE_ATTRIBUTE,
+    };
+    let attributes = command.send(drive.transport()).unwrap_or_default();
+    let barcode = attributes
+        .into_iter()
+        .find(|attribute| attribute.id == BARCODE_ATTRIBUTE)?;
+    match barcode.value {
+        AttributeValue::Ascii(text) if !text.is_empty() => Some(text),
+        _ => None,
     }
 }
 

@@ -7,8 +7,8 @@ use crate::catalogue::{FileId, Forgotten, Loss, VolumeId};
 use crate::record::{Volume, VolumeState};
 use crate::volume::{Blank, Member, VolumeError, VolumeWriter};
 use std::collections::HashSet;
-use tapewise_library::pool::WorkError;
-use tapewise_run::{Log, Recorder};
+use tapewise_library::pool::{Trouble, WorkError};
+use tapewise_run::{Log, Recorder, RunError};
 use tapewise_scsi::TapeDrive;
 
 /// What a repack did.
@@ -42,7 +42,7 @@ impl Mover<'_> {
         let labels = std::slice::from_ref(label);
         let pace = self.pool.pace();
         let job = |_: usize, drive: &mut TapeDrive, log: &mut dyn Log| {
-            drive.prevent_removal(true)?;
+            drive.prevent_removal(true).map_err(RunError::from)?;
             let mut recorder = Recorder::new(drive, log, stop);
             let is_safe = |member: &Member| with.is_safe(member).unwrap_or(false);
             // A catalogue that was restored knows less than stands here, and has moved only that.
@@ -53,7 +53,7 @@ impl Mover<'_> {
                 at_end.and_then(|_| VolumeWriter::label(&mut recorder, &label, Blank::Overwritten));
             let released = drive.prevent_removal(false);
             match relabelled {
-                Err(VolumeError::Run(error)) if is_drives => Err(error),
+                Err(VolumeError::Run(error)) if is_drives => Err(Trouble::Run(error)),
                 relabelled => {
                     Ok(relabelled.and(released.map_err(|error| VolumeError::Run(error.into()))))
                 }

@@ -10,8 +10,7 @@ use tapewise_scsi::TapeDrive;
 
 /// What is to be done with a mounted volume, by its number in the list. Where the drive fails it is
 /// done again from the start, in another drive.
-pub type Job<'a, T> =
-    dyn Fn(usize, &mut TapeDrive, &mut dyn Log) -> Result<T, RunError> + Sync + 'a;
+pub type Job<'a, T> = dyn Fn(usize, &mut TapeDrive, &mut dyn Log) -> Result<T, Trouble> + Sync + 'a;
 
 impl Pool {
     /// Mounts each of the volumes and does `job` with it, on all drives that are free. Gives what came

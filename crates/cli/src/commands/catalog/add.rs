@@ -110,7 +110,7 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
         mover.read_in(&args.tapes, Others::Add, copies)
     });
     let rebuilt = read.map_err(|error| error.if_interrupted(super::rebuild::GO_ON))?;
-    let told = super::rebuild::told(&rebuilt, &mut answer);
+    let told = super::rebuild::told(rebuilt, &mut answer);
     answer.end()?;
     told
 }

@@ -71,18 +71,20 @@ pub fn run(args: &Rebuild) -> Result<ExitCode, CliError> {
         ));
     }
     let mut answer = Answer::new("catalog-rebuild", args.json);
-    let told = told(&rebuilt, &mut answer);
+    let told = told(rebuilt, &mut answer);
     answer.end()?;
     told
 }
 
 /// Says what was read in, and what could not be joined: then a part is done.
-pub(super) fn told(rebuilt: &Rebuilt, answer: &mut Answer) -> Result<ExitCode, CliError> {
+pub(super) fn told(rebuilt: Rebuilt, answer: &mut Answer) -> Result<ExitCode, CliError> {
     let mut is_whole = rebuilt.left_out.is_empty();
     let mut failed = None;
-    for (label, read) in &rebuilt.volumes {
+    let mut is_added = false;
+    for (label, read) in rebuilt.volumes {
         match read {
             ReadIn::Added(added) => {
+                is_added = true;
                 is_whole &= added.troubles.is_empty();
                 for trouble in &added.troubles {
                     say(format_args!("tapewise: {label}: {trouble}\n"));
@@ -92,12 +94,11 @@ pub(super) fn told(rebuilt: &Rebuilt, answer: &mut Answer) -> Result<ExitCode, C
                     say(format_args!("tapewise: {label}: {path}: left out: {why}\n"));
                 }
                 let (joined, left_out) = (&added.joined, added.left_out.len());
-                answer.line(&line(label, joined, left_out))?;
-                answer.push("volumes", document(label, joined, left_out));
+                answer.line(&line(&label, joined, left_out))?;
+                answer.push("volumes", document(&label, joined, left_out));
             }
             ReadIn::Passed(why) => {
                 answer.line(&format!("{label}: passed over: {why}"))?;
-                let why = why.to_string();
                 answer.push("passed_over", json!({ "volume": label, "why": why }));
             }
             ReadIn::Failed(error) => {
@@ -119,11 +120,8 @@ pub(super) fn told(rebuilt: &Rebuilt, answer: &mut Answer) -> Result<ExitCode, C
     for (path, why) in &rebuilt.left_out {
         say(format_args!("tapewise: {}: left out: {why}\n", shown(path)));
     }
-    let added = |(_, read): &(String, ReadIn)| matches!(read, ReadIn::Added(_));
     match failed {
-        Some(error) if !rebuilt.volumes.iter().any(added) => {
-            Err(CliError::failed(error).hint("nothing was added"))
-        }
+        Some(error) if !is_added => Err(CliError::from(error).hint("nothing was added")),
         None if is_whole => Ok(ExitCode::SUCCESS),
         _ => Ok(ExitCode::from(Exit::Partial as u8)),
     }
