@@ -76,7 +76,7 @@ pub(crate) use wanted::{WantedVolume, WantedVolumes};
 
 use crate::bucket::Buckets;
 use crate::cache::{Cache, CacheError, is_no_room};
-use crate::catalogue::{Catalogue, CatalogueError};
+use crate::catalogue::{Catalogue, CatalogueError, Migration};
 use crate::deliver::{DeliverError, Watch};
 use crate::placement::GroupBy;
 use crate::volume::{BLOCK_BYTES, SEGMENT_BYTES, VolumeError};
@@ -151,11 +151,22 @@ impl Settings {
 
     /// What a volume takes, about; none where nothing says it.
     pub fn cartridge_bytes(&self) -> Option<u64> {
-        let native = || {
-            let capacity_gb = self.profile.cartridge.capacity_gb.as_ref()?.value;
-            Some((capacity_gb * 1e9) as u64 / self.byte_scale.max(1))
-        };
-        self.volume_bytes.or_else(native)
+        self.volume_bytes.or_else(|| self.native_bytes())
+    }
+
+    /// What a cartridge takes without compression; none where the profile does not say it.
+    fn native_bytes(&self) -> Option<u64> {
+        let capacity_gb = self.profile.cartridge.capacity_gb.as_ref()?.value;
+        Some((capacity_gb * 1e9) as u64 / self.byte_scale.max(1))
+    }
+
+    /// What a cartridge takes, if what is written next of a file is longer: the file or its next part, as it is.
+    fn longer_than_a_cartridge(&self, migration: &Migration) -> Option<u64> {
+        let from = migration.missing.first().map_or(0, |missing| missing.from);
+        let next = migration.bytes.saturating_sub(from).min(self.part_bytes);
+        let may_shrink = self.precompress.is_some() && migration.bytes <= self.part_bytes;
+        self.native_bytes()
+            .filter(|native| next > *native && !may_shrink)
     }
 }
 

@@ -441,9 +441,26 @@ fn noise(seed: u64, bytes: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_file_that_fits_no_cartridge_is_refused_and_uses_none_up() {
+fn of_a_file_that_is_longer_than_a_cartridge_nothing_is_written() {
     // Cartridges of 12 TB at 1 to 4 million: 3 MB.
     let mut site = Site::at_scale(1, 10, Faults::none(), 4_000_000);
+    site.store(10, 1, 1);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    let before = site.catalogue.volumes().expect("a catalogue");
+    site.store_these(&[("huge".to_owned(), noise(0, 3_100_000))], 1);
+    let migrated = site.mover(|mover| mover.migrate(i64::MAX));
+    let refused = migrated.expect("nothing else waits").refused;
+    let why = "it does not fit a whole cartridge: set part_bytes below 3000000";
+    assert_eq!(refused, [(site.id("huge"), why.to_owned())]);
+    assert_eq!(site.catalogue.volumes().expect("a catalogue"), before);
+}
+
+#[test]
+fn a_file_that_fits_no_cartridge_is_refused_and_uses_none_up() {
+    // Cartridges of 12 TB at 1 to 4 million: 3 MB. The profile does not say so.
+    let mut site = Site::at_scale(1, 10, Faults::none(), 4_000_000);
+    site.settings.profile.cartridge.capacity_gb = None;
     let huge: Vec<(String, Vec<u8>)> = (0..3)
         .map(|number| (format!("huge/{number}"), noise(number, 5_000_000)))
         .collect();

@@ -327,6 +327,9 @@ impl Writing<'_> {
                 state.is_all_claimed = !state.claimed.is_empty();
                 return Ok(None);
             }
+            if state.refuse_too_long(self.with.settings, &batch) {
+                continue;
+            }
             let (choice, spread) = self.choose(&batch, state, fits)?;
             let (volume, label) = match choice {
                 Choice::Volume(volume, label) => (volume, label),

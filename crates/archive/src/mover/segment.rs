@@ -27,6 +27,11 @@ pub(super) struct Closed {
     pub whole_cartridge: Option<u64>,
 }
 
+/// Why a file is refused of which a whole cartridge, which takes this many bytes, is too short.
+pub(super) fn too_long(bytes: u64) -> String {
+    format!("it does not fit a whole cartridge: set part_bytes below {bytes}")
+}
+
 impl DriveContext<'_> {
     /// Writes a segment and commits what is whole on it.
     pub fn write_segment(
@@ -83,8 +88,7 @@ impl DriveContext<'_> {
         }
         if let (true, Some(job)) = (is_too_long, jobs.first()) {
             let bytes = written.reached_bytes;
-            let why = format!("it does not fit a whole cartridge: set part_bytes below {bytes}");
-            closed.refused.push((job.file, why));
+            closed.refused.push((job.file, too_long(bytes)));
         }
         Ok(closed)
     }

@@ -1,8 +1,9 @@
 //! What the drives of a migration know of each other: what each claims, and why nothing more is begun.
 
-use super::super::MoveError;
 use super::super::lessee::Leased;
 use super::super::migrated::Migrated;
+use super::super::segment::too_long;
+use super::super::{MoveError, Settings};
 use crate::catalogue::{FileId, Migration, VolumeId};
 use std::collections::{HashMap, HashSet};
 use tapewise_scsi::Attention;
@@ -83,6 +84,19 @@ impl State {
         let from = migration.missing.first().map_or(0, |missing| missing.from);
         let next = (migration.bytes.saturating_sub(from)).min(part_bytes);
         self.whole_cartridge.is_some_and(|bytes| next >= bytes)
+    }
+
+    /// Refuses files that no cartridge takes by their lengths, before anything of them is written; whether there are any.
+    pub(super) fn refuse_too_long(&mut self, settings: &Settings, batch: &[Migration]) -> bool {
+        let known = self.refused.len();
+        for migration in batch {
+            if let Some(bytes) = settings.longer_than_a_cartridge(migration) {
+                self.refused.insert(migration.file);
+                let refused = (migration.file, too_long(bytes));
+                self.done.refused.push(refused);
+            }
+        }
+        self.refused.len() > known
     }
 
     /// What was claimed and not written waits again.
