@@ -55,6 +55,7 @@ pub use stages::{
 };
 pub use tally::{Ended, Tally};
 pub use upgrade::Upgrade;
+use volumes::FULL_IN_BACKUP;
 pub use volumes::{
     Fact, Forgotten, LOAD_COUNT, ListItem, Loss, OnVolume, Recorded, Rediscovered, Rejoined,
     Volumes,

@@ -70,6 +70,16 @@ fn a_backup_appears_whole_over_the_last_one_and_can_be_opened() {
     let state = |catalogue: &SqliteCatalogue| catalogue.volumes().expect("volumes")[0].1.clone();
     assert_eq!(state(&restored), full);
     assert_eq!(state(&catalogue), volume("T00001L8"));
+    // Its tape was read, and nothing was written since.
+    let read = || restored.rejoin(&[volume("T00001L8")], &[], 8);
+    read().expect("joined");
+    assert_eq!(state(&restored), volume("T00001L8"));
+    // What somebody has retired stays so.
+    let (id, _) = restored.volumes().expect("volumes").remove(0);
+    let retired = restored.set_volume_state(id, VolumeState::Full);
+    retired.expect("retired");
+    read().expect("joined");
+    assert_eq!(state(&restored), full);
     assert_eq!(
         restored.integrity().expect("an answer"),
         Vec::<String>::new()

@@ -11,7 +11,7 @@ mod schema;
 mod transaction;
 
 use super::sql::{Database, Transaction, broken_rules, must_hold};
-use super::{Catalogue, CatalogueError, Lease, Result, ServerState};
+use super::{Catalogue, CatalogueError, FULL_IN_BACKUP, Lease, Result, ServerState};
 pub use file::BUSY_LIMIT;
 pub(super) use file::appear;
 use file::{copy_to, pragma, read_only, refuse_lost};
@@ -212,10 +212,12 @@ impl Database for SqliteCatalogue {
 pub(super) fn take_no_more(backup: &Path) -> Result<()> {
     let connection = Connection::open(backup)?;
     // A journal in a file might outlive a kill, and be taken for the next backup's.
-    connection.execute_batch(
+    connection.execute_batch(&format!(
         "PRAGMA journal_mode = MEMORY; \
-        UPDATE volume SET state = 'full' WHERE state IN ('empty', 'filling')",
-    )?;
+        INSERT OR IGNORE INTO fact (volume, name, value, seen_ns) \
+            SELECT id, '{FULL_IN_BACKUP}', state, 0 FROM volume WHERE state IN ('empty', 'filling'); \
+        UPDATE volume SET state = 'full' WHERE state IN ('empty', 'filling')"
+    ))?;
     Ok(())
 }
 

@@ -35,6 +35,9 @@ pub struct Rediscovered {
 /// The fact that says how often a cartridge was loaded.
 pub const LOAD_COUNT: &str = "load_count";
 
+/// The fact that a volume is full only because the catalogue was a backup: it takes more once its tape was read.
+pub(super) const FULL_IN_BACKUP: &str = "full_in_backup";
+
 /// What came of joining what was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rejoined {

@@ -9,7 +9,8 @@ use super::rows::{insert_segment, sums};
 use super::volume_rows::{check_segments, insert_volume, refuse_open_writes, volume};
 use super::{Row, Transaction, all, new_row, one, params, run};
 use crate::catalogue::{
-    CopyState, FileId, FileState, Recorded, Rediscovered, Rejoined, Result, VolumeId,
+    CopyState, FULL_IN_BACKUP, FileId, FileState, Recorded, Rediscovered, Rejoined, Result,
+    VolumeId,
 };
 use crate::record::{Owner, Segment, Volume, VolumeFormat, VolumeState};
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,8 +47,9 @@ fn renew(
     };
     refuse_open_writes(transaction, id)?;
     let known = volume(transaction, id)?;
-    // Nothing new on it: what made it full or suspect holds.
-    let takes_more = matches!(known.state, VolumeState::Empty | VolumeState::Filling);
+    // Nothing new on it: what made it full or suspect holds, unless that was the backup.
+    let takes_more = matches!(known.state, VolumeState::Empty | VolumeState::Filling)
+        || was_full_in_backup(transaction, id)?;
     let state = if known.next_block == read.next_block && !takes_more {
         known.state
     } else {
@@ -62,6 +64,12 @@ fn renew(
     )?;
     displace_from(transaction, id, next, joined, at_ns)?;
     Ok(id)
+}
+
+/// Whether a volume was full only because the catalogue was a backup; from now on it is as its state says.
+pub fn was_full_in_backup(transaction: &Transaction<'_>, id: VolumeId) -> Result<bool> {
+    let sql = "DELETE FROM fact WHERE volume = ?1 AND name = ?2";
+    Ok(run(transaction, sql, params![id, FULL_IN_BACKUP])? > 0)
 }
 
 /// Another volume that has this label is not the one under this barcode any more: its cartridge was used again, or went

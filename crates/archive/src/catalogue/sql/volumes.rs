@@ -4,7 +4,7 @@ use super::files::{retire, settle};
 use super::hand_over::hand_over;
 use super::lists::add_list;
 use super::recorded::insert_recorded;
-use super::rejoin::{give_up_missing, rejoin};
+use super::rejoin::{give_up_missing, rejoin, was_full_in_backup};
 use super::rows::{self, SEGMENT, VOLUME, segment};
 use super::volume_rows::{insert_volume, refuse_open_writes, volume};
 use super::{Database, Row, Transaction, all, one, params, run};
@@ -136,7 +136,7 @@ impl<D: Database> Volumes for D {
         self.write(
             |transaction| match run(transaction, sql, params![id, state])? {
                 0 => Err(CatalogueError::NoVolume(id)),
-                _ => Ok(()),
+                _ => was_full_in_backup(transaction, id).map(|_| ()),
             },
         )
     }
