@@ -138,7 +138,11 @@ pub fn store_from(
     arrived.extend(finishing.rest());
     let arrived = arrived.into_iter().map(|(_, arrived)| arrived);
     let arrived: Vec<Arrived> = arrived.collect::<Result<_, _>>()?;
-    Ok(cache.store(arrived.into_iter().zip(stores).collect(), at_ns)?)
+    let stored = cache.store(arrived.into_iter().zip(stores).collect(), at_ns);
+    stored.map_err(|error| match error {
+        CacheError::Catalogue(error @ CatalogueError::InTheWay { .. }) => error.into(),
+        error => error.into(),
+    })
 }
 
 /// How many of the first files are stored together: no more than `most`, and, unless it is one file, than these bytes.

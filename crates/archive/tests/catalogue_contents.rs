@@ -21,6 +21,7 @@ on_each_database!(
     a_cartridge_that_carries_another_volume_than_before_is_read_in_under_its_barcode,
     what_a_volume_that_was_read_whole_does_not_have_is_lost,
     a_file_of_which_nothing_is_left_can_be_stored_again,
+    no_file_is_stored_where_another_one_needs_a_directory,
     of_two_versions_the_one_stored_last_is_the_later_one_though_the_clock_was_set_back,
     a_copy_of_which_one_part_is_gone_is_not_whole_because_another_part_is_found,
 );
@@ -238,6 +239,35 @@ fn what_a_volume_that_was_read_whole_does_not_have_is_lost(catalogue: Arc<dyn Ca
     assert_eq!((missing.expect("read"), state()), (0, CopyState::Whole));
     let missing = catalogue.give_up_missing(&on.uuid, &[before], 5);
     assert_eq!((missing.expect("read"), state()), (1, CopyState::Lost));
+}
+
+fn no_file_is_stored_where_another_one_needs_a_directory(catalogue: Arc<dyn Catalogue>) {
+    let put = |key: u64, paths: &[&str], replace: bool| {
+        let paths = paths.iter().enumerate();
+        let files = paths.map(|(nth, path)| {
+            let mut store = store(path, 10, 1);
+            store.new.replace = replace;
+            (CacheKey(key + nth as u64), store)
+        });
+        let files: Vec<_> = files.collect();
+        catalogue.store_cached(&files, 5).map(|stored| stored.len())
+    };
+    let stored = put(10, &["a", "b/c/d", "b/c-d", "b.c"], false);
+    assert_eq!(stored.expect("neighbours"), 4);
+    for (path, other) in [("a/x/y", "a"), ("b", "b/c"), ("b/c", "b/c/d")] {
+        let refused = put(20, &["e", path], false).expect_err("refused");
+        let CatalogueError::InTheWay { other: found, .. } = &refused else {
+            panic!("{refused}");
+        };
+        assert!(found.starts_with(other.as_bytes()), "{refused}");
+    }
+    let together = put(30, &["f/g", "f"], false).expect_err("refused");
+    assert!(together.to_string().contains("f/g is in the archive below"));
+    // Files replace the one in whose place they need a directory; one file does not replace many.
+    assert_eq!(put(40, &["a/x", "a/y"], true).expect("replaced"), 2);
+    assert_eq!(catalogue.live_file(b"a").expect("an answer"), None);
+    put(50, &["b"], true).expect_err("refused");
+    assert_sound(&*catalogue);
 }
 
 fn a_file_of_which_nothing_is_left_can_be_stored_again(catalogue: Arc<dyn Catalogue>) {

@@ -189,6 +189,14 @@ pub enum CatalogueError {
         /// The path.
         path: Vec<u8>,
     },
+    /// A file is where another one needs a directory: no file system can hold both.
+    #[error("{}", in_the_way(path, other))]
+    InTheWay {
+        /// The path of the file that is stored.
+        path: Vec<u8>,
+        /// The path of the one that the archive has.
+        other: Vec<u8>,
+    },
     /// What a list says of a file cannot be.
     #[error("{}: {what}", String::from_utf8_lossy(path))]
     Impossible {
@@ -342,6 +350,25 @@ impl CatalogueError {
             CatalogueError::Database(_)
                 | CatalogueError::Answer(_)
                 | CatalogueError::CommitUnknown { .. }
+        )
+    }
+}
+
+/// Two files of which one needs a directory in the other's place.
+fn in_the_way(path: &[u8], other: &[u8]) -> String {
+    let is_above = path.starts_with(other);
+    let (path, other) = (
+        String::from_utf8_lossy(path),
+        String::from_utf8_lossy(other),
+    );
+    if is_above {
+        format!(
+            "{path}: {other} is a file in the archive, so no file can lie below it: `store --replace` puts the new files in \
+             its place, or take another path"
+        )
+    } else {
+        format!(
+            "{path}: {other} is in the archive below this path, so no file can be there: take another path"
         )
     }
 }

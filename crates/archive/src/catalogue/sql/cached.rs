@@ -1,6 +1,6 @@
 //! What the disk cache holds.
 
-use super::files::{insert_store, settle};
+use super::files::{Directories, insert_store, settle};
 use super::rows::sums;
 use super::{AT_ONCE, Database, Row, ToValue as _, Transaction, all, many, one, params, run, walk};
 use crate::catalogue::{
@@ -121,8 +121,9 @@ impl<D: Database> CacheRecords for D {
     ) -> Result<Vec<(FileId, RequestId)>> {
         self.write(|transaction| {
             move_on(transaction)?;
+            let mut known = Directories::new();
             let stored = files.iter().map(|(key, store)| {
-                let ids = insert_store(transaction, store, FileState::Live, at_ns)?;
+                let ids = insert_store(transaction, store, FileState::Live, &mut known, at_ns)?;
                 insert(transaction, *key, ids.0, at_ns)?;
                 Ok(ids)
             });

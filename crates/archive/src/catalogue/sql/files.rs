@@ -9,7 +9,7 @@ use crate::catalogue::{
 };
 use crate::record::{File, Owner};
 use crate::sums::Sum;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 /// The number of the live file of a path.
@@ -105,11 +105,46 @@ pub fn insert_sums(transaction: &Transaction<'_>, id: FileId, new: &[Sum]) -> Re
     Ok(())
 }
 
+/// Directories in whose place no live file is, as far as one transaction has looked.
+pub type Directories = HashSet<Vec<u8>>;
+
+/// Sees that a new path and the live files can be delivered together. A file that would have to be a directory gives
+/// way to one that replaces it.
+fn make_way(
+    transaction: &Transaction<'_>,
+    (path, replace): (&[u8], bool),
+    known: &mut Directories,
+    at_ns: i64,
+) -> Result<()> {
+    let in_the_way = |other: &[u8]| CatalogueError::InTheWay {
+        path: path.to_vec(),
+        other: other.to_vec(),
+    };
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    for (at, _) in slashes {
+        let directory = &path[..at];
+        if known.contains(directory) {
+            continue;
+        }
+        match file_at(transaction, LIVE_AT, directory)? {
+            Some(other) if replace => retire(transaction, other, at_ns)?,
+            Some(_) => return Err(in_the_way(directory)),
+            None => {}
+        }
+        known.insert(directory.to_vec());
+    }
+    let sql = "SELECT path FROM file WHERE path >= ?1 AND path < ?2 AND state = 'live' LIMIT 1";
+    let (below, behind) = ([path, b"/"].concat(), [path, b"0"].concat());
+    let other: Option<Vec<u8>> = one(transaction, sql, params![below, behind], |row| row.get(0))?;
+    other.map_or(Ok(()), |other| Err(in_the_way(&other)))
+}
+
 /// Enters a file that somebody stores, with the request to do so.
 pub fn insert_store(
     transaction: &Transaction<'_>,
     store: &NewStore,
     state: FileState,
+    known: &mut Directories,
     at_ns: i64,
 ) -> Result<(FileId, RequestId)> {
     let NewFile {
@@ -132,6 +167,9 @@ pub fn insert_store(
         if state == FileState::Live {
             retire(transaction, old, at_ns)?;
         }
+    } else {
+        let replace = *replace && state == FileState::Live;
+        make_way(transaction, (&file.path, replace), known, at_ns)?;
     }
     let stored_ns = after_others(transaction, &file.path, at_ns)?;
     let id = insert_file(transaction, file, owner, (*copies, state), stored_ns)?;
@@ -396,9 +434,10 @@ fn matches(
 impl<D: Database> Files for D {
     fn announce(&self, files: &[NewStore], at_ns: i64) -> Result<Vec<(FileId, RequestId)>> {
         self.write(|transaction| {
-            let announced = files
-                .iter()
-                .map(|store| insert_store(transaction, store, FileState::Arriving, at_ns));
+            let mut known = Directories::new();
+            let announced = files.iter().map(|store| {
+                insert_store(transaction, store, FileState::Arriving, &mut known, at_ns)
+            });
             announced.collect()
         })
     }
