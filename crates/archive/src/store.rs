@@ -126,12 +126,34 @@ pub fn store_from(
     how: &StoreTerms,
     at_ns: i64,
 ) -> Result<Vec<(FileId, RequestId)>, StoreError> {
+    store_unchanged(from, cache, sources, how, at_ns, &mut Err)
+}
+
+/// As [`store_from`], but a file that changes while it is read keeps no other one from being stored: `changed` is told
+/// why the file is left out, or makes an error of that.
+///
+/// # Errors
+/// As [`store`], and those of `changed`.
+pub fn store_unchanged(
+    from: &dyn Sources,
+    cache: &Cache,
+    sources: &[Source],
+    how: &StoreTerms,
+    at_ns: i64,
+    changed: &mut dyn FnMut(StoreError) -> Result<(), StoreError>,
+) -> Result<Vec<(FileId, RequestId)>, StoreError> {
     let mut buffer = vec![0; 1 << 20];
     // The next file is read while those before it are synced.
     let mut finishing = Finishing::new(Incoming::finish).in_turns(cache.is_in_turns());
     let (mut arrived, mut stores) = (Vec::new(), Vec::new());
     for (number, source) in sources.iter().enumerate() {
-        let (incoming, store) = bring_in(from, cache, source, how, &mut buffer, at_ns)?;
+        let (incoming, store) = match bring_in(from, cache, source, how, &mut buffer, at_ns) {
+            Err(error @ StoreError::Changed { .. }) => {
+                changed(error)?;
+                continue;
+            }
+            brought => brought?,
+        };
         stores.push(store);
         arrived.extend(finishing.finish(number, incoming));
     }

@@ -46,6 +46,7 @@ mod shared_cache;
 mod site;
 mod small_disk;
 mod stages;
+mod store;
 mod stream;
 mod sums;
 mod sums_lists;

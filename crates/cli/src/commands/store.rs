@@ -25,7 +25,7 @@ use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::{Compressed, Migrated};
 use tapewise_archive::placement::GroupBy;
 use tapewise_archive::store::{
-    Source, Sources, StoreError, StoreTerms, find, not_stored_yet, store_from, together,
+    Source, Sources, StoreError, StoreTerms, find, not_stored_yet, store_unchanged, together,
 };
 
 /// Files stored by one transaction.
@@ -133,7 +133,8 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     };
     let portion = archive.settings.cache_high_bytes / 4;
     let from = (&buckets as &dyn Sources, sources.as_slice());
-    let stored = in_portions(&cache, from, &how, portion, &stop, args.quiet, &make_room)?;
+    let (stored, changed) =
+        in_portions(&cache, from, &how, portion, &stop, args.quiet, &make_room)?;
     answer.borrow_mut().set("stored", stored);
     answer.borrow_mut().set("known", found - sources.len());
     answer.borrow().line(&format!(
@@ -146,7 +147,10 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
             units::count(found - sources.len(), "file")
         ))?;
     }
-    if stored < sources.len() {
+    for error in &changed {
+        answer.borrow_mut().push("changed", error.to_string());
+    }
+    if stored + changed.len() < sources.len() {
         answer.borrow().end()?;
         let said = format!(
             "interrupted: {} of {} stored and acknowledged",
@@ -156,14 +160,10 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         return Err(CliError::with(Exit::Interrupted, said)
             .hint("these are safe in the archive; the same command stores the rest"));
     }
-    if args.later {
-        answer.borrow().end()?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let written = on_tape(false);
+    let written = if args.later { Ok(()) } else { on_tape(false) };
     answer.borrow().end()?;
     written?;
-    Ok(if refused.get() {
+    Ok(if refused.get() || !changed.is_empty() {
         ExitCode::from(Exit::Partial as u8)
     } else {
         ExitCode::SUCCESS
@@ -299,9 +299,9 @@ fn to_tape(
     })
 }
 
-/// Stores files in portions until it is asked to stop; how many were. A portion is a thousand files, or fewer: as many as
-/// have `portion_bytes`, or as the cache has room for. If what is not on tape yet fills the cache, `make_room` brings it
-/// there, or says that it may not.
+/// Stores files in portions until it is asked to stop; how many were, and why those were not that somebody wrote to
+/// meanwhile. A portion is a thousand files, or fewer: as many as have `portion_bytes`, or as the cache has room for. If
+/// what is not on tape yet fills the cache, `make_room` brings it there, or says that it may not.
 fn in_portions(
     cache: &Cache,
     (from, sources): (&dyn Sources, &[Source]),
@@ -310,29 +310,38 @@ fn in_portions(
     stop: &AtomicBool,
     quiet: bool,
     make_room: &dyn Fn() -> Result<bool, CliError>,
-) -> Result<usize, CliError> {
-    let mut stored = 0;
+) -> Result<(usize, Vec<StoreError>), CliError> {
+    let (mut done, mut changed) = (0, Vec::new());
     // If even a cache of which all is on tape has no room for a portion, the next one is half as long.
     let (mut most, mut has_made_room) = (AT_ONCE, false);
     let meter = Meter::unless(quiet);
-    while stored < sources.len() && !stop.load(Ordering::Relaxed) {
-        let count = together(&sources[stored..], most, portion_bytes);
-        let some = &sources[stored..stored + count];
-        match store_from(from, cache, some, how, now_ns()) {
+    while done < sources.len() && !stop.load(Ordering::Relaxed) {
+        let count = together(&sources[done..], most, portion_bytes);
+        let some = &sources[done..done + count];
+        let mut left_out = Vec::new();
+        let mut leave_out = |error| {
+            left_out.push(error);
+            Ok(())
+        };
+        match store_unchanged(from, cache, some, how, now_ns(), &mut leave_out) {
             Ok(_) => {
-                stored += count;
+                done += count;
+                for error in &left_out {
+                    say(format_args!("tapewise: {error}\n"));
+                }
+                changed.append(&mut left_out);
                 (most, has_made_room) = (AT_ONCE.min(2 * count), false);
                 let of = Some(sources.len() as u64);
-                meter.show(State::counted("file", stored as u64, of).doing("cache"));
+                meter.show(State::counted("file", done as u64, of).doing("cache"));
             }
             Err(StoreError::Cache(CacheError::Full { .. })) if !has_made_room && make_room()? => {
                 has_made_room = true;
             }
             Err(StoreError::Cache(CacheError::Full { .. })) if count > 1 => most = count / 2,
-            Err(error) => return Err(unstored(error, stored)),
+            Err(error) => return Err(unstored(error, done - changed.len())),
         }
     }
-    Ok(stored)
+    Ok((done - changed.len(), changed))
 }
 
 /// What a person is told who wanted to store more than could be.
