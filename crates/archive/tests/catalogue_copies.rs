@@ -19,6 +19,7 @@ on_each_database!(
     a_compressed_copy_is_whole_when_its_frame_is,
     an_announced_file_replaces_the_old_one_when_it_is_on_tape_and_not_before,
     a_lost_copy_is_made_again_from_the_cache_and_named_where_there_is_none,
+    files_that_lack_a_copy_because_its_volume_is_forgotten_are_counted,
 );
 
 fn lacking(number: u32, from: u64) -> Missing {
@@ -63,6 +64,7 @@ fn the_same_file_on_a_second_volume_is_a_second_copy_if_its_sum_proves_it(
     let gone = Forgotten {
         copies: 1,
         retired: 0,
+        lacking: 0,
     };
     assert_eq!(
         catalogue
@@ -84,6 +86,7 @@ fn the_same_file_on_a_second_volume_is_a_second_copy_if_its_sum_proves_it(
     let gone = Forgotten {
         copies: 1,
         retired: 1,
+        lacking: 0,
     };
     assert_eq!(
         catalogue
@@ -93,6 +96,30 @@ fn the_same_file_on_a_second_volume_is_a_second_copy_if_its_sum_proves_it(
     );
     assert_eq!(catalogue.live_file(b"film").expect("an answer"), None);
     assert_sound(&*catalogue);
+}
+
+fn files_that_lack_a_copy_because_its_volume_is_forgotten_are_counted(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let add = |label| catalogue.add_volume(&volume(label), 1).expect("a volume");
+    let [a, b] = ["A00001L8", "B00001L8"].map(add);
+    let paths = ["one", "two", "three", "once"];
+    let stores = paths.map(|path| store(path, 500, if path == "once" { 1 } else { 2 }));
+    let stores: Vec<_> = (0..).map(CacheKey).zip(stores).collect();
+    let files = catalogue.store_cached(&stores, 10).expect("stored");
+    let [one, two, three, once] = [0, 1, 2, 3].map(|nth: usize| files[nth].0);
+    let on_a = [(one, 1), (two, 1), (three, 1), (once, 1)];
+    write_whole(&*catalogue, a, &on_a, 11).expect("written");
+    write_whole(&*catalogue, b, &[(one, 2), (two, 2), (three, 2)], 12).expect("written");
+    // Nobody wants it any more.
+    catalogue.retire(three, 13).expect("retired");
+    let gone = Forgotten {
+        copies: 4,
+        retired: 0,
+        lacking: 3,
+    };
+    let forgotten = catalogue.forget_volume(a, Loss::Refused, 14);
+    assert_eq!(forgotten.expect("the cache has the one"), gone);
 }
 
 fn a_stored_file_gets_its_copies_on_two_volumes_and_its_request_is_delivered_with_the_last(

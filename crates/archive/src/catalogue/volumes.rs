@@ -112,6 +112,8 @@ pub struct Forgotten {
     pub copies: u64,
     /// Files that lost their only copy and were retired.
     pub retired: u64,
+    /// Files that have fewer copies now than they are to have.
+    pub lacking: u64,
 }
 
 /// What is known of volumes.

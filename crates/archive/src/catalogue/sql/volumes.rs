@@ -13,6 +13,7 @@ use crate::catalogue::{
     Rediscovered, Rejoined, Result, VolumeId, Volumes,
 };
 use crate::record::{Segment, Volume, VolumeState};
+use std::collections::BTreeSet;
 
 /// Live files that are nowhere but on this volume. A copy that was lost counts here, where it may be
 /// the last trace of a file, and not elsewhere.
@@ -56,13 +57,19 @@ fn forget(
     for (file, _) in &lost {
         retire(transaction, *file, at_ns)?;
     }
-    for (_, file) in &copies {
-        settle(transaction, *file, at_ns)?;
+    let files: BTreeSet<FileId> = copies.iter().map(|(_, file)| *file).collect();
+    let mut lacking = 0;
+    for file in files {
+        let is_complete = settle(transaction, file, at_ns)?;
+        let sql = "SELECT 1 FROM file WHERE id = ?1 AND state = 'live'";
+        let is_live = one(transaction, sql, [file], |_| Ok(()))?.is_some();
+        lacking += u64::from(is_live && !is_complete);
     }
     run(transaction, "DELETE FROM volume WHERE id = ?1", [id])?;
     Ok(Forgotten {
         copies: copies.len() as u64,
         retired: lost.len() as u64,
+        lacking,
     })
 }
 

@@ -5,6 +5,7 @@ use crate::archive::Archive;
 use crate::error::CliError;
 use crate::json::Answer;
 use crate::now::now_ns;
+use crate::output::say;
 use crate::units;
 use serde_json::json;
 use std::path::PathBuf;
@@ -42,6 +43,7 @@ pub fn forget(args: &Forget) -> Result<ExitCode, CliError> {
         Loss::Refused
     };
     let mut answer = Answer::new("catalog-forget", args.json);
+    let mut is_lacking = false;
     for label in &args.volumes {
         let id = volume(&archive, label)?;
         let forgotten = archive.catalogue.forget_volume(id, loss, now_ns());
@@ -55,13 +57,30 @@ pub fn forget(args: &Forget) -> Result<ExitCode, CliError> {
             0 => String::new(),
             files => format!(", {} lost", units::count(files as usize, "file")),
         };
-        answer.line(&format!("{label}: forgotten, with {copies}{lost}"))?;
+        let lacking = match forgotten.lacking {
+            0 => String::new(),
+            1 => ", 1 file lacks a copy now".to_owned(),
+            files => format!(", {files} files lack a copy now"),
+        };
+        answer.line(&format!("{label}: forgotten, with {copies}{lost}{lacking}"))?;
         answer.push(
             "forgotten",
-            json!({ "volume": label, "copies": forgotten.copies, "files_lost": forgotten.retired }),
+            json!({
+                "volume": label,
+                "copies": forgotten.copies,
+                "files_lost": forgotten.retired,
+                "files_lacking": forgotten.lacking,
+            }),
         );
+        is_lacking |= forgotten.lacking > 0;
     }
     answer.end()?;
+    if is_lacking {
+        say(
+            "tapewise: `tapewise store` makes the missing copies of files in the cache; `catalog scrub` makes the others as \
+             it reads the cartridges, or `catalog verify VOLUME` those of one cartridge\n",
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 

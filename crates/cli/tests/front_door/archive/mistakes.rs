@@ -327,7 +327,10 @@ fn a_forgotten_volume_costs_no_file_that_lies_elsewhere_and_a_retired_one_is_onl
     let mut files = make_files(&desk, "reel", 4);
     desk.done("store --archive A --quiet --copies 2 reel");
     let forgotten = desk.done("catalog forget --archive A TW0001");
-    assert_eq!(forgotten.text(), "TW0001: forgotten, with 4 copies\n");
+    assert_eq!(
+        forgotten.text(),
+        "TW0001: forgotten, with 4 copies, 4 files lack a copy now\n"
+    );
     let whole = |path: &str| -> Vec<String> {
         let copies = copies_of(&desk, path).into_iter();
         let whole = copies.filter(|(_, is_whole)| *is_whole);
