@@ -321,6 +321,20 @@ fn files_go_to_tape_and_come_back_and_the_catalogue_says_where_they_are() {
 }
 
 #[test]
+fn a_path_with_the_signs_of_a_pattern_is_found_as_it_is() {
+    let desk = desk();
+    std::fs::create_dir_all(desk.path().join("reel/b[1]")).expect("directories");
+    for name in ["a[1].txt", "a1.txt", "b[1]/c"] {
+        desk.put(&format!("reel/{name}"), name);
+    }
+    desk.done("store --archive A reel --later");
+    let find = |pattern: &str| desk.done(&format!("catalog find --archive A --paths {pattern}"));
+    assert_eq!(find("reel/a[1].txt").text(), "reel/a[1].txt\n");
+    assert_eq!(find("reel/b[1]/").text(), "reel/b[1]/c\n");
+    assert_eq!(find("reel/a[1-9].txt").text(), "reel/a1.txt\n");
+}
+
+#[test]
 fn what_is_at_the_destination_already_moves_no_tape() {
     let desk = desk();
     let files = make_files_of(&desk, "reel", 6, 4_000);

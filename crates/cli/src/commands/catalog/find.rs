@@ -26,7 +26,8 @@ pub struct Find {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
-    /// A path, a directory with / at its end, or a pattern with * ? [a-z], which match / too.
+    /// A path, a directory with / at its end, or a pattern with * ? [a-z], which match / too. A path that the archive
+    /// has is found as it is, even if it contains such signs.
     #[arg(value_name = "PATTERN", default_value = "*")]
     pattern: String,
     /// Print only the paths, a line each, as `tapewise recall --archive` reads them.
@@ -43,15 +44,7 @@ pub struct Find {
 /// Runs it.
 pub fn run(args: &Find) -> Result<ExitCode, CliError> {
     let archive = Archive::open_to_read(&args.archive)?;
-    let bytes = args.pattern.as_bytes().to_vec();
-    let pattern = match (
-        args.pattern.contains(['*', '?', '[']),
-        args.pattern.ends_with('/'),
-    ) {
-        (true, _) => Pattern::Glob(bytes),
-        (false, true) => Pattern::Prefix(bytes),
-        (false, false) => Pattern::Path(bytes),
-    };
+    let pattern = pattern(&archive, &args.pattern)?;
     let mut after: Option<Vec<u8>> = None;
     let mut count = 0;
     let begin = || json::List::begin("catalog-find", "files");
@@ -90,6 +83,24 @@ pub fn run(args: &Find) -> Result<ExitCode, CliError> {
         return Ok(ExitCode::from(1));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was asked for: a path or directory as it is, if the archive has it, and otherwise what its signs mean.
+fn pattern(archive: &Archive, given: &str) -> Result<Pattern, CliError> {
+    let bytes = given.as_bytes().to_vec();
+    let literal = if given.ends_with('/') {
+        Pattern::Prefix(bytes.clone())
+    } else {
+        Pattern::Path(bytes.clone())
+    };
+    let is_glob = given.contains(['*', '?', '[']);
+    Ok(
+        if is_glob && archive.catalogue.find(&literal, None, 1)?.is_empty() {
+            Pattern::Glob(bytes)
+        } else {
+            literal
+        },
+    )
 }
 
 /// A file for a program.
