@@ -233,6 +233,8 @@ impl Recall {
             ("--pull-list", self.pull_list, Archive),
             ("--batch-window", self.batch_window.is_some(), Archive),
             ("--keep-queued", self.keep_queued, Archive),
+            ("--user", self.user.is_some(), Archive),
+            ("--activity", self.activity.is_some(), Archive),
             ("--ltfs-label", self.ltfs_label.is_some(), Mount),
             ("--ltfs-index", self.ltfs_index.is_some(), Ltfs),
             ("--ranges", self.ranges, Ltfs),

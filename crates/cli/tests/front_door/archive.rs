@@ -240,6 +240,12 @@ fn all_files_of_an_archive_come_back_and_options_of_other_sources_are_refused() 
             &[&format!("{name} works with {needed} only")],
         );
     }
+    for option in ["--user", "--activity"] {
+        desk.refused(
+            &format!("recall --ltfs emulated:lib --to out --all-files {option} ann"),
+            &[&format!("{option} works with --archive only")],
+        );
+    }
     let ran = desk.done_with(
         "reel/1.bin\nreel/none.bin\n",
         "recall --archive A --to some --ignore-missing",

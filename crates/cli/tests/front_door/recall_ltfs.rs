@@ -122,7 +122,7 @@ fn ranges_of_bytes_are_read_by_the_blocks_that_hold_them() {
         "docs/a/hello.txt#5+2\n",
         "recall --ltfs emulated:lib --to out --ranges",
     );
-    assert_eq!(beyond.code, 1, "{}", beyond.err);
+    assert_eq!(beyond.code, 2, "{}", beyond.err);
     assert!(
         beyond
             .err
@@ -130,6 +130,20 @@ fn ranges_of_bytes_are_read_by_the_blocks_that_hold_them() {
         "{}",
         beyond.err
     );
+}
+
+#[test]
+fn a_link_below_a_directory_is_listed_and_one_that_is_named_does_not_come() {
+    let desk = real_volume(&[]);
+    let below = desk.run("recall --ltfs emulated:lib --to out /");
+    assert_eq!(below.code, 0, "{}", below.err);
+    let said = "1 symbolic link is not made: link1";
+    assert!(below.err.contains(said), "{}", below.err);
+    whole(&desk, published().into_keys());
+    let named = desk.run("recall --ltfs emulated:lib --to out docs/f1.bin link1");
+    assert_eq!(named.code, 7, "{}", named.err);
+    let said = "link1: it is a symbolic link to \"docs/f1.bin\"";
+    assert!(named.err.contains(said), "{}", named.err);
 }
 
 #[test]

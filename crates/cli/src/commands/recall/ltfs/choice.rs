@@ -6,8 +6,8 @@ use crate::error::CliError;
 use crate::units;
 use tapewise::batch::Listed;
 use tapewise_archive::deliver::InnerPath;
-use tapewise_archive::ltfs::deliver::Wanted;
-use tapewise_archive::ltfs::wanted::ByteRange;
+use tapewise_archive::ltfs::deliver::{NotWanted, Wanted};
+use tapewise_archive::ltfs::wanted::{ByteRange, WantError};
 use tapewise_archive::sums::{Kind, Ledger, ltfs_index_sum};
 use tapewise_formats::list::Name;
 use tapewise_formats::ltfs_extent::LtfsLayout;
@@ -106,6 +106,20 @@ impl Choice {
         self.wanted(picked, layout, ledger, say)
     }
 
+    /// Whether a file itself was asked for: not everything, nor a directory or a pattern that it is below.
+    fn names(&self, file: &LtfsFile) -> bool {
+        let path = String::from(&file.path);
+        let is_it = |name: &Name| {
+            let before = path.as_bytes().strip_suffix(name.bytes.as_slice());
+            before.is_some_and(|before| before.is_empty() || before.ends_with(b"/"))
+        };
+        match self {
+            Choice::All => false,
+            Choice::Names(_, names) => names.iter().any(is_it),
+            Choice::Ranges(_, ranges) => ranges.iter().any(|(name, _)| is_it(name)),
+        }
+    }
+
     fn wanted(
         &self,
         picked: Vec<(&LtfsFile, Option<ByteRange>)>,
@@ -119,7 +133,7 @@ impl Choice {
         };
         let mut links = Vec::new();
         for (file, range) in picked {
-            if file.symlink.is_some() && matches!(self, Choice::All) {
+            if file.symlink.is_some() && !self.names(file) {
                 links.push(file.path.to_string());
                 continue;
             }
@@ -136,6 +150,9 @@ impl Choice {
             };
             match Wanted::new(file, layout, range, sums, vec![Kind::Xxh64]) {
                 Ok(wanted) => chosen.wanted.push(wanted),
+                Err(error @ NotWanted::Want(WantError::RangeBeyond { .. })) => {
+                    return Err(CliError::input(error).of(&file.path));
+                }
                 Err(error) => {
                     say(&format_args!("{}: {error}", file.path));
                     chosen
