@@ -365,7 +365,10 @@ fn what_is_at_the_destination_already_moves_no_tape() {
     assert_eq!(failed["path"], damaged.as_str());
     let refused = desk.run(&format!("recall --archive A --to out {damaged} --quiet"));
     assert_eq!((refused.code, events(&desk)), (3, before));
-    // What is there needs no cartridge.
+    // What is there needs no cartridge, and is counted; what is in the way is named.
     let listed = desk.done("recall --archive A --to out reel --dry-run");
     assert!(!listed.text().contains("TW0001"), "{}", listed.text());
+    assert_eq!(listed.text(), "5 files at the destination already\n");
+    let said = format!("{damaged}: another file of this name is there already");
+    assert!(listed.err.contains(&said), "{}", listed.err);
 }

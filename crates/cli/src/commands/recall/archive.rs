@@ -40,11 +40,11 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     let stop = stop_on_interrupt()?;
     let look = |files, place: &Place| there::look(&archive, files, place, &stop, args.quiet);
     if args.pull_list || args.dry_run {
-        let files = match existing(args)? {
-            Some(place) => look(files, &place)?.missing,
-            None => files,
+        let looked = match existing(args)? {
+            Some(place) => look(files, &place)?,
+            None => Looked::missing(files),
         };
-        pull_list::print(&archive, &files, args.dry_run, args.json)?;
+        pull_list::print(&archive, &looked, args.dry_run, args.json)?;
         return Ok(ExitCode::SUCCESS);
     }
     let (to, place) = destination(args.to())?;

@@ -1,6 +1,7 @@
 //! The pull list: which cartridges a recall needs, in the order in which they go in; and, without anything moving,
 //! when each file is likely to be there.
 
+use super::there::Looked;
 use crate::archive::Archive;
 use crate::error::CliError;
 use crate::now::now_ns;
@@ -14,6 +15,8 @@ use tapewise_archive::pull_list::{Asking, PullList, pull_list};
 /// The list as JSON.
 #[derive(Serialize)]
 struct Document<'a> {
+    /// Files that are at the destination already.
+    there: usize,
     /// Files that need no cartridge.
     at_hand: usize,
     cartridges: Vec<PullRow<'a>>,
@@ -48,11 +51,17 @@ struct FileRow {
 /// Prints what the recall of these files needs, with `dry_run` why and when too; nothing is asked for.
 pub fn print(
     archive: &Archive,
-    files: &[FileId],
+    looked: &Looked,
     dry_run: bool,
     as_json: bool,
 ) -> Result<(), CliError> {
-    let list = of_files(archive, files)?;
+    let list = of_files(archive, &looked.missing)?;
+    for (file, why) in &looked.taken {
+        let path = path(archive, *file)?;
+        output::say(format_args!(
+            "tapewise: {path}: another file of this name is there already: {why}\n"
+        ));
+    }
     if as_json {
         let cartridges = list.pulls.iter().map(|pull| PullRow {
             volume: &pull.label,
@@ -77,6 +86,7 @@ pub fn print(
             })
         });
         let document = Document {
+            there: looked.there.len(),
             at_hand: list.at_hand,
             cartridges: cartridges.collect(),
             files: files.collect::<Result<_, CliError>>()?,
@@ -85,6 +95,12 @@ pub fn print(
         return json::print("pull-list", &document);
     }
     let mut text = words(archive, &list);
+    if !looked.there.is_empty() {
+        text.push_str(&format!(
+            "{} at the destination already\n",
+            units::count(looked.there.len(), "file")
+        ));
+    }
     if dry_run {
         text.push_str(&when_and_why(archive, &list)?);
     }

@@ -20,6 +20,16 @@ pub struct Looked {
     pub missing: Vec<FileId>,
 }
 
+impl Looked {
+    /// None of these files is there.
+    pub fn missing(files: Vec<FileId>) -> Looked {
+        Looked {
+            missing: files,
+            ..Looked::default()
+        }
+    }
+}
+
 /// Looks for files where they are to be, until it is interrupted.
 pub fn look(
     archive: &Archive,
@@ -28,11 +38,10 @@ pub fn look(
     stop: &AtomicBool,
     quiet: bool,
 ) -> Result<Looked, CliError> {
-    let mut looked = Looked::default();
     if place.is_empty().map_err(CliError::failed)? {
-        looked.missing = files;
-        return Ok(looked);
+        return Ok(Looked::missing(files));
     }
+    let mut looked = Looked::default();
     let meter = Meter::unless(quiet);
     let all = files.len() as u64;
     for (at, file) in files.into_iter().enumerate() {
