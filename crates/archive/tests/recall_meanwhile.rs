@@ -187,7 +187,7 @@ impl Bench {
 
 #[test]
 fn what_comes_for_the_cartridge_in_the_drive_joins_its_mount_as_far_as_one_mount_goes() {
-    for (is_leased, most_per_mount, joined, mounts) in [
+    for (is_leased, most_per_mount, joined, reads) in [
         (false, 1000, 2, 1),
         (true, 1000, 2, 1),
         (false, 4, 1, 2),
@@ -202,7 +202,7 @@ fn what_comes_for_the_cartridge_in_the_drive_joins_its_mount_as_far_as_one_mount
             requests.extend([&a[4], &a[12]].map(|path| asking.ask(path)));
         });
         let case = (is_leased, most_per_mount);
-        assert_eq!((done.joined, done.mounts), (joined, mounts), "{case:?}");
+        assert_eq!((done.joined, done.reads), (joined, reads), "{case:?}");
         assert_eq!((done.delivered, done.failed.len()), (5, 0), "{case:?}");
         assert_eq!(read.len(), 5, "{case:?}: each is read once: {read:?}");
         bench.assert_delivered(&requests);

@@ -106,7 +106,7 @@ impl Work {
         counts.delivered += recalled.delivered;
         counts.bytes = counts.bytes.saturating_add(recalled.bytes);
         counts.failed += recalled.failed.len() as u64;
-        counts.mounts += recalled.mounts;
+        counts.mounts += recalled.reads;
     }
 
     /// Says what came of recalls altogether, where others carry them out.

@@ -101,6 +101,8 @@ struct Claimed {
     started_ns: i64,
     /// The newest request when it was chosen.
     newest: RequestId,
+    /// It was in the drive already.
+    is_here: bool,
     /// The lease, where others read volumes of the same archive.
     leased: Option<Leased>,
 }
@@ -203,7 +205,7 @@ impl Mover<'_> {
         match left? {
             None => Ok(done),
             // It came when the drives had just ended: a service calls again.
-            Some(_) if ends.is_some() && done.mounts > 0 => Ok(done),
+            Some(_) if ends.is_some() && done.reads > 0 => Ok(done),
             Some(label) if self.stop.load(Ordering::Relaxed) => Err(MoveError::Run {
                 label,
                 source: RunError::Interrupted,
@@ -320,7 +322,9 @@ impl Recalling<'_> {
                     started?;
                     self.kept.remove(&chosen);
                     let to_cache = next.queue.waiting.iter().filter(|one| one.place.is_none());
+                    let is_here = here.contains(&label);
                     let claimed = Claimed {
+                        is_here,
                         longest_to_cache: to_cache.map(|one| one.file_bytes).max().unwrap_or(0),
                         queue: next.queue,
                         owner: next.owner,
@@ -328,7 +332,6 @@ impl Recalling<'_> {
                         newest,
                         leased: None,
                     };
-                    let is_here = here.contains(&label);
                     state.seen.begin(&claimed.queue, is_here);
                     if !is_here {
                         state.read_for.remove(&label);
@@ -396,7 +399,9 @@ impl Recalling<'_> {
         let again = self.read_once(claimed, all, &mut between, drive, log, done);
         // Another cartridge than the one that was asked for is mounted, and not read.
         let is_other = |error: &MoveError| error.other_cartridge().is_some();
-        done.mounts += u64::from(!again.as_ref().is_err_and(is_other));
+        let reads = u64::from(!again.as_ref().is_err_and(is_other));
+        done.reads += reads;
+        done.mounts += if claimed.is_here { 0 } else { reads };
         let again = again?;
         if again.is_empty() {
             return Ok(false);

@@ -31,6 +31,8 @@ pub struct Recalled {
     /// Destinations that are full, the cache among them, and buckets that cannot be used.
     pub full: Vec<FullPlace>,
     /// Volumes read, each time counted.
+    pub reads: u64,
+    /// How many of these times the cartridge was not in the drive already.
     pub mounts: u64,
     /// Requests that were asked for while their volume was being read, and were read with it.
     pub joined: u64,
@@ -53,6 +55,7 @@ impl Recalled {
         self.lost += other.lost;
         self.unavailable.extend(other.unavailable);
         self.full.extend(other.full);
+        self.reads += other.reads;
         self.mounts += other.mounts;
         self.joined += other.joined;
         self.cut += other.cut;

@@ -359,6 +359,7 @@ impl Writing<'_> {
             let claim = Claim {
                 volume,
                 waiting,
+                is_here: fits(&label) == Fit::Here,
                 leased: None,
             };
             state.claimed.insert(label.clone(), claim);

@@ -13,7 +13,7 @@ pub struct Migrated {
     pub bytes: u64,
     /// Segments that were closed.
     pub segments: u64,
-    /// Volumes that were mounted for it.
+    /// Cartridges that were brought into drives for it.
     pub mounts: u64,
     /// What was compressed before it was written.
     pub compressed: Compressed,

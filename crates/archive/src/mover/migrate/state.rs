@@ -49,6 +49,8 @@ pub(super) struct Stems {
 pub(super) struct Claim {
     pub(super) volume: VolumeId,
     pub(super) waiting: Vec<Migration>,
+    /// It was in the drive already.
+    pub(super) is_here: bool,
     /// The lease, where others write volumes of the same archive.
     pub(super) leased: Option<Leased>,
 }

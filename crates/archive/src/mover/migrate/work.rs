@@ -68,7 +68,7 @@ impl Work for Writing<'_> {
         let Some(claim) = state.claimed.get(volume).cloned() else {
             return Ok(());
         };
-        state.done.mounts += 1;
+        state.done.mounts += u64::from(!claim.is_here);
         drop(state);
         let filled = self.fill(&claim, drive, log);
         let Err(error) = filled else {
