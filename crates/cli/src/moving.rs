@@ -10,9 +10,12 @@ use crate::log::{self, About};
 use crate::output::say;
 use crate::units;
 use crate::watch::Watch;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use tapewise_archive::catalogue::{FileId, Migration};
+use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::{Denied, Leased, Lessee, Migrated, MoveError, Mover, Recalled};
 use tapewise_formats::event::Event;
 use tapewise_serve::Doing;
@@ -46,12 +49,15 @@ struct Round {
     has_worked: bool,
     /// Why something waits that cannot be read or written now.
     held_up: Option<CliError>,
+    /// Files that stay in the cache because they could not be written, and why.
+    refused: Vec<(FileId, String)>,
 }
 
 impl Round {
     const IDLE: Round = Round {
         has_worked: false,
         held_up: None,
+        refused: Vec::new(),
     };
 }
 
@@ -114,15 +120,16 @@ impl Moving<'_> {
         let mut pause = FIRST_PAUSE;
         let mut said = String::new();
         let mut has_ever_worked = false;
+        let mut told = HashSet::new();
         // Another drive comes first each time: what a dead mover has left in one is found in the end.
         let mut drives = self.drives.clone();
         while !is_set(self.stop) {
             drives.rotate_left(1);
-            let round = self.round(&drives);
+            let round = self.round(&drives, &told);
             let has_worked = round.as_ref().is_ok_and(|round| round.has_worked);
             has_ever_worked |= has_worked;
-            let held_up = match round {
-                Ok(round) => round.held_up,
+            let (held_up, refused) = match round {
+                Ok(round) => (round.held_up, round.refused),
                 Err(_) if is_set(self.stop) => return Ok(()),
                 // Somebody has to decide something first, such as to put this host into use again.
                 Err(error) if self.until_idle && error.exit() == Exit::Refused => {
@@ -133,12 +140,18 @@ impl Moving<'_> {
                     continue;
                 }
             };
+            self.tell_refused(&refused, &mut told)?;
             match held_up {
                 None if has_worked => {
                     pause = FIRST_PAUSE;
                     said.clear();
                 }
-                None if self.until_idle => return Ok(()),
+                None if self.until_idle && told.is_empty() => return Ok(()),
+                None if self.until_idle => {
+                    let left = units::count(told.len(), "file");
+                    let said = format!("ended with {left} in the cache that could not be written");
+                    return Err(CliError::with(Exit::Partial, said));
+                }
                 None => {
                     self.watch.work.say(Doing::Idle);
                     self.rest(IDLE);
@@ -207,12 +220,15 @@ impl Moving<'_> {
     }
 
     /// Carries out what waits, as far as this mover gets drives and cartridges.
-    fn round(&self, drives: &[String]) -> Result<Round, CliError> {
+    /// Files that were refused before do not make it mount a cartridge again.
+    fn round(&self, drives: &[String], told: &HashSet<FileId>) -> Result<Round, CliError> {
         self.lessee.give_back_drives()?;
         sit_down(self.lessee.desk()?)?;
         let catalogue = &self.archive.catalogue;
         let writes = || -> Result<bool, MoveError> {
-            Ok(!self.only_recall && !catalogue.next_migrations(i64::MAX, 1)?.is_empty())
+            let waiting = catalogue.next_migrations(i64::MAX, told.len() + 1)?;
+            let is_new = |file: &Migration| !told.contains(&file.file);
+            Ok(!self.only_recall && waiting.iter().any(is_new))
         };
         if catalogue.open_recalls()?.queued == 0 && !writes()? {
             return Ok(Round::IDLE);
@@ -260,7 +276,24 @@ impl Moving<'_> {
         Ok(Round {
             has_worked: answered + migrated.segments > 0,
             held_up: full.or(unavailable).or(unwritten),
+            refused: migrated.refused,
         })
+    }
+
+    /// Says once of each file why it stays in the cache.
+    fn tell_refused(
+        &self,
+        refused: &[(FileId, String)],
+        told: &mut HashSet<FileId>,
+    ) -> Result<(), CliError> {
+        for (file, why) in refused {
+            if told.insert(*file) {
+                let path = shown(&self.archive.catalogue.file(*file)?.file.path);
+                let said = format_args!("{path}: stays in the cache: {why}");
+                log::warn(About::default(), said);
+            }
+        }
+        Ok(())
     }
 
     fn tell(&self, migrated: &Migrated) {

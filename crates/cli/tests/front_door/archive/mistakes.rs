@@ -279,6 +279,22 @@ fn a_file_that_is_damaged_in_the_cache_and_on_no_tape_is_stored_again() {
 }
 
 #[test]
+fn a_mover_says_which_file_it_cannot_write_and_that_it_stays() {
+    let desk = desk();
+    make_files(&desk, "reel", 3);
+    desk.done("store --archive A --quiet --later reel");
+    rot(&desk, "reel/1.bin");
+    let ended = desk.run("mover --archive A --until-idle --quiet");
+    let fetches = desk.read("A/events.jsonl").matches("\"fetch\"").count();
+    assert!(fetches < 4, "{fetches}: it is not tried again and again");
+    assert_eq!(ended.code, 7, "{}", ended.err);
+    let said = "reel/1.bin: stays in the cache: ";
+    assert_eq!(ended.err.matches(said).count(), 1, "{}", ended.err);
+    let said = "ended with 1 file in the cache that could not be written";
+    assert!(ended.err.contains(said), "{}", ended.err);
+}
+
+#[test]
 fn a_closed_segment_is_not_written_over_if_the_cache_has_its_files_damaged() {
     let desk = desk();
     let mut files = make_files(&desk, "before", 4);
