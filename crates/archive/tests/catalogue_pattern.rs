@@ -26,6 +26,29 @@ proptest! {
         let literal = std::str::from_utf8(pattern.literal()).expect("letters");
         prop_assert!(!expected || path.contains(literal));
     }
+
+    #[test]
+    fn what_matches_has_all_runs_of_letters_of_the_glob(
+        glob in "[ab*?!\\[\\]-]{0,9}", path in "[ab!\\[\\]-]{0,10}",
+    ) {
+        let pattern = Pattern::Glob(glob.clone().into_bytes());
+        let has = |run: &[u8]| path.contains(std::str::from_utf8(run).expect("letters"));
+        let has_all = pattern.literals().into_iter().all(has);
+        prop_assert!(!pattern.matches(path.as_bytes()) || has_all);
+    }
+}
+
+#[test]
+fn the_longest_run_of_letters_may_stand_behind_a_set() {
+    for (glob, literal) in [
+        ("*[0-9]803398*", "803398"),
+        ("a[b]cd[", "cd["),
+        ("*[!]x]*y", "y"),
+        ("[ab", "[ab"),
+    ] {
+        let pattern = Pattern::Glob(glob.as_bytes().to_vec());
+        assert_eq!(pattern.literal(), literal.as_bytes(), "{glob}");
+    }
 }
 
 #[test]

@@ -5,8 +5,10 @@
 //! are newer than the index are looked at one by one; whether one is live is asked of the catalogue.
 
 use super::{CatalogueError, FileId, Result};
+use memchr::memmem::Finder;
 use std::collections::BTreeSet;
 use std::io;
+use zstd::bulk::Decompressor;
 
 /// Names of a block.
 const BLOCK_NAMES: usize = 32;
@@ -41,8 +43,8 @@ fn grams(bytes: &[u8]) -> impl Iterator<Item = Gram> {
 }
 
 /// What a name has that contains all of these; nothing where they are too short to tell.
-pub(super) fn wanted<'a>(literals: impl Iterator<Item = &'a [u8]>) -> BTreeSet<Gram> {
-    literals.flat_map(grams).collect()
+pub(super) fn wanted(literals: &[&[u8]]) -> BTreeSet<Gram> {
+    literals.iter().flat_map(|literal| grams(literal)).collect()
 }
 
 /// A part of the index, packed.
@@ -107,7 +109,9 @@ impl Part {
 
     fn end_page(&mut self) -> Result<()> {
         if !self.page.is_empty() {
-            let packed = zstd::bulk::compress(&self.page, LEVEL).map_err(damaged)?;
+            // How long it is comes first.
+            let mut packed = (self.page.len() as u32).to_le_bytes().to_vec();
+            packed.extend(zstd::bulk::compress(&self.page, LEVEL).map_err(damaged)?);
             self.pages.push(packed);
             self.page.clear();
         }
@@ -171,24 +175,46 @@ fn pack(blocks: &[u16]) -> Result<Vec<u8>> {
     zstd::bulk::compress(&bits, LEVEL).map_err(damaged)
 }
 
-/// Shows the names of some blocks of a page.
-pub(super) fn unpack(
-    packed: &[u8],
-    blocks: &[usize],
-    mut each: impl FnMut(FileId, &[u8]),
-) -> Result<()> {
-    let page = zstd::stream::decode_all(packed).map_err(damaged)?;
-    let mut left = &page[..];
-    let mut at = 0;
-    while !left.is_empty() {
-        let name = take_name(&mut left);
-        let (file, path) = name.ok_or_else(|| damaged(io::ErrorKind::InvalidData.into()))?;
-        if blocks.contains(&(at / BLOCK_NAMES)) {
-            each(file, path);
-        }
-        at += 1;
+/// Pages that are looked into for some bytes.
+pub(super) struct Pages<'l> {
+    literal: Finder<'l>,
+    decompressor: Decompressor<'static>,
+}
+
+impl<'l> Pages<'l> {
+    pub(super) fn with(literal: &'l [u8]) -> Result<Pages<'l>> {
+        Ok(Pages {
+            literal: Finder::new(literal),
+            decompressor: Decompressor::new().map_err(damaged)?,
+        })
     }
-    Ok(())
+
+    /// Shows the names of some blocks of a page; nothing if the bytes are nowhere on it.
+    pub(super) fn look_into(
+        &mut self,
+        packed: &[u8],
+        blocks: &[usize],
+        mut each: impl FnMut(FileId, &[u8]),
+    ) -> Result<()> {
+        let is_no_page = || damaged(io::ErrorKind::InvalidData.into());
+        let (bytes, packed) = packed.split_first_chunk().ok_or_else(is_no_page)?;
+        let bytes = u32::from_le_bytes(*bytes) as usize;
+        let page = self.decompressor.decompress(packed, bytes);
+        let page = page.map_err(damaged)?;
+        if self.literal.find(&page).is_none() {
+            return Ok(());
+        }
+        let mut left = &page[..];
+        let mut at = 0;
+        while !left.is_empty() {
+            let (file, path) = take_name(&mut left).ok_or_else(is_no_page)?;
+            if blocks.contains(&(at / BLOCK_NAMES)) && self.literal.find(path).is_some() {
+                each(file, path);
+            }
+            at += 1;
+        }
+        Ok(())
+    }
 }
 
 /// The next name of a page.
@@ -222,7 +248,7 @@ mod tests {
             let name = name(number);
             let tail = &name[name.len() - 16..];
             let mut blocks = Blocks::all();
-            for gram in wanted([tail].into_iter()) {
+            for gram in wanted(&[tail]) {
                 let at = grams.binary_search_by_key(&gram, |(gram, _)| *gram);
                 blocks.keep(&grams[at.expect("it has it")].1).expect("bits");
             }
@@ -231,20 +257,27 @@ mod tests {
             let found: Vec<Block> = blocks.of_part(7).collect();
             assert!(found.contains(&block), "{found:?}");
             assert!(found.len() < 10, "{found:?}");
-            let mut names = Vec::new();
-            let page = &pages[number / 1024];
-            let shown = unpack(page, &[block.1], |file, path| {
-                names.push((file, path.to_vec()));
-            });
-            shown.expect("a page");
-            assert_eq!(names[number % 32], (FileId(2 * number as i64), name));
+            for (literal, others) in [(&b"take"[..], true), (tail, false), (b"took", false)] {
+                let mut names = Vec::new();
+                let mut looking = Pages::with(literal).expect("bytes");
+                let shown = looking.look_into(&pages[number / 1024], &[block.1], |file, path| {
+                    names.push((file, path.to_vec()));
+                });
+                shown.expect("a page");
+                let is_there = names.contains(&(FileId(2 * number as i64), name.clone()));
+                assert_eq!(is_there, literal != b"took");
+                assert_eq!(names.len() > 1, others);
+            }
         }
     }
 
     #[test]
     fn a_page_that_is_damaged_is_no_page() {
-        assert!(unpack(b"nonsense", &[0], |_, _| {}).is_err());
+        let mut pages = Pages::with(&[7]).expect("bytes");
         let cut = zstd::bulk::compress(&[7; 13], LEVEL).expect("packed");
-        assert!(unpack(&cut, &[0], |_, _| {}).is_err());
+        let cut = [&13_u32.to_le_bytes(), &cut[..]].concat();
+        for page in [b"", &b"nonsense"[..], &cut] {
+            assert!(pages.look_into(page, &[0], |_, _| {}).is_err());
+        }
     }
 }

@@ -36,21 +36,30 @@ impl Pattern {
 
     /// Bytes that every path that is meant has somewhere, as many as are sure; databases pass over all other paths.
     pub fn literal(&self) -> &[u8] {
-        let longest = self.literals().max_by_key(|run| run.len());
+        let longest = self.literals().into_iter().max_by_key(|run| run.len());
         longest.unwrap_or_default()
     }
 
     /// All runs of bytes that every path that is meant has somewhere.
-    pub fn literals(&self) -> impl Iterator<Item = &[u8]> {
-        let (sure, is_special): (_, fn(&u8) -> bool) = match self {
-            // What follows a `[` may belong to a set.
-            Pattern::Glob(glob) => (
-                glob.split(|&byte| byte == b'[').next().unwrap_or_default(),
-                |byte| b"*?".contains(byte),
-            ),
-            Pattern::Path(_) | Pattern::Prefix(_) => (self.literal_prefix(), |_| false),
+    pub fn literals(&self) -> Vec<&[u8]> {
+        let Pattern::Glob(glob) = self else {
+            return vec![self.literal_prefix()];
         };
-        sure.split(is_special)
+        let (mut runs, mut first, mut at) = (Vec::new(), 0, 0);
+        while let Some(sign) = glob.get(at) {
+            let behind = match sign {
+                b'*' | b'?' => Some(at + 1),
+                b'[' => in_set(&glob[at + 1..], 0).map(|(_, rest)| glob.len() - rest.len()),
+                _ => None,
+            };
+            if let Some(behind) = behind {
+                runs.push(&glob[first..at]);
+                first = behind;
+            }
+            at = behind.unwrap_or(at + 1);
+        }
+        runs.push(&glob[first..]);
+        runs
     }
 }
 

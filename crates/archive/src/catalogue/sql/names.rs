@@ -1,14 +1,14 @@
 //! The index of names: made piece by piece, and asked.
 
-use super::{Database, Transaction, Value, enter, many, one, params, walk};
-use crate::catalogue::names::{Block, Blocks, PART_PAGES, Packed, Part, unpack, wanted};
+use super::{AT_ONCE, Database, Transaction, Value, enter, many, one, params, walk};
+use crate::catalogue::names::{Blocks, PART_PAGES, Packed, Pages, Part, wanted};
 use crate::catalogue::{FileId, Pattern, Result};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// Blocks that are looked into. A part of a name that more of them may have is so frequent that the first files are
-/// found soon by looking at paths in their order.
-const MOST_BLOCKS: usize = 20_000;
+/// Files that are found in the index. If more of them match, the first ones are found sooner by looking at paths in
+/// their order.
+const MOST_FOUND: usize = 200_000;
 
 /// How many parts the index has, and the last file in it.
 fn state(transaction: &Transaction<'_>) -> Result<(u64, FileId)> {
@@ -77,7 +77,7 @@ pub fn matching(
     if pattern.literal() == pattern.literal_prefix() {
         return Ok(None);
     }
-    let wanted: Vec<i64> = wanted(pattern.literals())
+    let wanted: Vec<i64> = wanted(&pattern.literals())
         .into_iter()
         .map(i64::from)
         .collect();
@@ -93,29 +93,46 @@ pub fn matching(
         *grams += 1;
         blocks.keep(row.get(1)?)
     })?;
-    let with_all = of_parts
+    let mut files = Vec::new();
+    let mut pages = Pages::with(pattern.literal())?;
+    let mut of_pages: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    let has_all = of_parts
         .iter()
         .filter(|(_, (grams, _))| *grams == wanted.len());
-    let blocks = with_all.flat_map(|(&part, (_, blocks))| blocks.of_part(part));
-    let blocks: Vec<Block> = blocks.take(MOST_BLOCKS + 1).collect();
-    if blocks.len() > MOST_BLOCKS {
-        return Ok(None);
-    }
-    let mut of_pages: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    for (page, block) in blocks {
+    let mut blocks = has_all.flat_map(|(&part, (_, blocks))| blocks.of_part(part));
+    loop {
+        let block = blocks.next();
+        if of_pages.len() == AT_ONCE || block.is_none() {
+            look_into(transaction, &mut pages, &of_pages, |file, path| {
+                if path > after && pattern.matches(path) {
+                    files.push((path.to_vec(), file));
+                }
+            })?;
+            of_pages.clear();
+        }
+        if files.len() > MOST_FOUND {
+            return Ok(None);
+        }
+        let Some((page, block)) = block else {
+            break;
+        };
         of_pages.entry(page).or_default().push(block);
     }
-    let pages: Vec<i64> = of_pages.keys().map(|&page| page as i64).collect();
-    let mut files = Vec::new();
-    let sql = "SELECT page, packed FROM name_page WHERE page IN ({many})";
-    many(transaction, sql, &[], &pages, |row| {
-        let blocks = of_pages.get(&row.get(0)?).map_or(&[][..], Vec::as_slice);
-        unpack(row.get(1)?, blocks, |file, path| {
-            if path > after && pattern.matches(path) {
-                files.push((path.to_vec(), file));
-            }
-        })
-    })?;
     files.sort_unstable();
     Ok(Some(Indexed { files, last }))
+}
+
+/// Shows the names of some blocks of some pages that have what is looked for.
+fn look_into(
+    transaction: &Transaction<'_>,
+    pages: &mut Pages<'_>,
+    of_pages: &BTreeMap<u64, Vec<usize>>,
+    mut each: impl FnMut(FileId, &[u8]),
+) -> Result<()> {
+    let numbers: Vec<i64> = of_pages.keys().map(|&page| page as i64).collect();
+    let sql = "SELECT page, packed FROM name_page WHERE page IN ({many})";
+    many(transaction, sql, &[], &numbers, |row| {
+        let blocks = of_pages.get(&row.get(0)?).map_or(&[][..], Vec::as_slice);
+        pages.look_into(row.get(1)?, blocks, &mut each)
+    })
 }
