@@ -140,7 +140,7 @@ impl Moving<'_> {
                     continue;
                 }
             };
-            self.tell_refused(&refused, &mut told)?;
+            self.tell_refused(&refused, &mut told);
             match held_up {
                 None if has_worked => {
                     pause = FIRST_PAUSE;
@@ -219,8 +219,8 @@ impl Moving<'_> {
         }
     }
 
-    /// Carries out what waits, as far as this mover gets drives and cartridges.
-    /// Files that were refused before do not make it mount a cartridge again.
+    /// Carries out what waits, as far as this mover gets drives and cartridges. Files that were refused before do not make
+    /// it mount a cartridge again.
     fn round(&self, drives: &[String], told: &HashSet<FileId>) -> Result<Round, CliError> {
         self.lessee.give_back_drives()?;
         sit_down(self.lessee.desk()?)?;
@@ -281,19 +281,17 @@ impl Moving<'_> {
     }
 
     /// Says once of each file why it stays in the cache.
-    fn tell_refused(
-        &self,
-        refused: &[(FileId, String)],
-        told: &mut HashSet<FileId>,
-    ) -> Result<(), CliError> {
-        for (file, why) in refused {
-            if told.insert(*file) {
-                let path = shown(&self.archive.catalogue.file(*file)?.file.path);
-                let said = format_args!("{path}: stays in the cache: {why}");
-                log::warn(About::default(), said);
-            }
+    fn tell_refused(&self, refused: &[(FileId, String)], told: &mut HashSet<FileId>) {
+        for (file, why) in refused.iter().filter(|(file, _)| told.insert(*file)) {
+            // A catalogue that does not answer now is no reason to say nothing.
+            let entry = self.archive.catalogue.file(*file);
+            let path = entry.map_or_else(
+                |_| format!("file {} of the catalogue", file.0),
+                |entry| shown(&entry.file.path).to_string(),
+            );
+            let said = format_args!("{path}: stays in the cache: {why}");
+            log::warn(About::default(), said);
         }
-        Ok(())
     }
 
     fn tell(&self, migrated: &Migrated) {
