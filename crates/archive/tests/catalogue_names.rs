@@ -106,4 +106,8 @@ fn a_part_of_a_name_is_found_in_the_index_however_many_names_have_it(
     assert_eq!(found(catalogue, "*7.d*", None, 2), ["007.dpx", "017.dpx"]);
     assert_eq!(found(catalogue, "*7.e*", None, 2), [""; 0]);
     assert_eq!(found(catalogue, "*9*8*", None, 2), ["098.dpx"]);
+    catalogue.drop_name_index().expect("taken away");
+    assert_eq!(found(catalogue, "*7.d*", None, 1), ["007.dpx"]);
+    assert!(catalogue.index_names(100).expect("made anew"));
+    assert_eq!(found(catalogue, "*7.d*", None, 1), ["007.dpx"]);
 }

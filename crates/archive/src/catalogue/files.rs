@@ -190,6 +190,9 @@ pub trait Files: Send + Sync {
     /// part of a name quick. False if fewer files are newer than the index: those are looked at one by one.
     fn index_names(&self, names: usize) -> Result<bool>;
 
+    /// Takes that index away, so that it can be made anew.
+    fn drop_name_index(&self) -> Result<()>;
+
     /// Marks a file as no longer wanted; a second time is no error.
     fn retire(&self, id: FileId, at_ns: i64) -> Result<()>;
 

@@ -132,7 +132,10 @@ impl Part {
 }
 
 fn damaged(error: io::Error) -> CatalogueError {
-    CatalogueError::Damaged(format!("the index of names: {error}"))
+    let what = format!(
+        "the index of names: {error}; `tapewise catalog index --anew` makes it again from the files"
+    );
+    CatalogueError::Damaged(what)
 }
 
 /// A set of blocks of a part, a bit for each.

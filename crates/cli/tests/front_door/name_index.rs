@@ -38,5 +38,7 @@ fn with_an_index_a_part_of_a_name_finds_the_same_files() {
             .text()
             .contains("nothing to do")
     );
+    let anew = desk.done("catalog index --archive A --anew");
+    assert_eq!(anew.text(), "262144 names\n");
     desk.done("catalog check --archive A");
 }

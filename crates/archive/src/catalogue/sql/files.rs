@@ -472,6 +472,15 @@ impl<D: Database> Files for D {
         names::index(self, names.min(PART_NAMES))
     }
 
+    fn drop_name_index(&self) -> Result<()> {
+        self.write(|transaction| {
+            for table in ["name_part", "name_gram", "name_page"] {
+                run(transaction, &format!("DELETE FROM {table}"), params![])?;
+            }
+            Ok(())
+        })
+    }
+
     fn retire(&self, id: FileId, at_ns: i64) -> Result<()> {
         self.write(|transaction| {
             must_exist(transaction, id)?;

@@ -16,11 +16,17 @@ pub struct Index {
     /// The archive.
     #[arg(long, value_name = "DIR")]
     archive: PathBuf,
+    /// Take the index away, and make it from the first file on.
+    #[arg(long)]
+    anew: bool,
 }
 
 /// Runs it.
 pub fn run(args: &Index) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.archive)?;
+    if args.anew {
+        archive.catalogue.drop_name_index()?;
+    }
     let mut names = 0;
     while archive.catalogue.index_names(PART_NAMES)? {
         names += PART_NAMES;
