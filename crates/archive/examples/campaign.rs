@@ -16,10 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tapewise_archive::cache::Cache;
-use tapewise_archive::catalogue::{
-    Catalogue, CatalogueError, FileId, Files, Holder, NewRecall, Requests, SqliteCatalogue, Terms,
-    Volumes,
-};
+use tapewise_archive::catalogue::{Catalogue, CatalogueError, FileId, Holder, NewRecall, Terms};
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{Lessee, Mover, Settings, random_uuid};
 use tapewise_archive::store::{Source, StoreTerms, store};
@@ -309,7 +306,7 @@ impl Site {
 #[derive(Clone, Copy)]
 struct Shared<'a> {
     library: &'a Library,
-    catalogue: &'a Arc<SqliteCatalogue>,
+    catalogue: &'a Arc<dyn Catalogue>,
     cache: &'a Cache,
     settings: &'a Settings,
     now_ns: i64,

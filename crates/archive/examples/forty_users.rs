@@ -17,9 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use tapewise_archive::catalogue::{
-    FileId, Files, NewRecall, Requests, SqliteCatalogue, Terms, Volumes,
-};
+use tapewise_archive::catalogue::{Catalogue, FileId, NewRecall, Terms};
 use tapewise_archive::mover::Settings;
 use tapewise_emulator::{Clock, Library, LibrarySpec};
 use tapewise_formats::asked_csv::Asked;
@@ -147,17 +145,17 @@ fn read_by_drives(
         drive.wait(began.saturating_sub(drive.now()));
     }
     let catalogue = Arc::clone(&archive.catalogue);
-    let asked = ask(&catalogue, ids, directory.path(), seed)?;
+    let asked = ask(catalogue.as_ref(), ids, directory.path(), seed)?;
     let before = archive.events.len();
     let recalled = archive.mover(&AtomicBool::new(false), &|| 4).recall()?;
     assert_eq!(recalled.delivered, USERS * EACH as u64);
     let events = archive.events.split_off(before);
-    answered(&catalogue, asked, events, began.as_secs_f64())
+    answered(catalogue.as_ref(), asked, events, began.as_secs_f64())
 }
 
 /// Forty users ask for ten files each, all at once: the files, by who asks.
 fn ask(
-    catalogue: &SqliteCatalogue,
+    catalogue: &dyn Catalogue,
     mut ids: Vec<FileId>,
     directory: &Path,
     seed: u64,
@@ -186,7 +184,7 @@ fn ask(
 /// When each file was read, how much tape that was and where it lies, by the events of the drives; and the events with
 /// bytes of tape instead of the host's.
 fn answered(
-    catalogue: &SqliteCatalogue,
+    catalogue: &dyn Catalogue,
     asked: Vec<(String, FileId)>,
     mut events: Vec<Event>,
     began_s: f64,

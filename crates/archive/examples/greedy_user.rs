@@ -22,9 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tapewise_archive::catalogue::{
-    Files, NewStage, Requests, SqliteCatalogue, Stages, Volumes, WantedFile,
-};
+use tapewise_archive::catalogue::{Catalogue, NewStage, WantedFile};
 use tapewise_archive::mover::Settings;
 use tapewise_archive::record::Segment;
 use tapewise_emulator::{Clock, Library, LibrarySpec};
@@ -287,7 +285,7 @@ impl Filled {
             .take(FITTED)
             .enumerate()
         {
-            begin(&archive.catalogue, number, ask, 10)?;
+            begin(archive.catalogue.as_ref(), number, ask, 10)?;
         }
         archive.mover(&AtomicBool::new(false), &|| 11).recall()?;
         Ok(archive.events)
@@ -325,7 +323,7 @@ impl Filled {
         let mut mover = archive.mover(&is_over, &now_ns);
         let answered = std::thread::scope(|scope| {
             let asking = scope.spawn(|| {
-                let answered = ask(&catalogue, asks, &clock, began);
+                let answered = ask(catalogue.as_ref(), asks, &clock, began);
                 is_over.store(true, Ordering::Relaxed);
                 answered.map_err(|error| error.to_string())
             });
@@ -452,7 +450,7 @@ fn of_each(
 
 /// Asks for each file when it is its time, and waits until the thirty have theirs.
 fn ask(
-    catalogue: &SqliteCatalogue,
+    catalogue: &dyn Catalogue,
     asks: &[Ask],
     clock: &Clock,
     began: Micros,
@@ -471,7 +469,7 @@ fn ask(
 
 /// Asks for a file.
 fn begin(
-    catalogue: &SqliteCatalogue,
+    catalogue: &dyn Catalogue,
     number: usize,
     ask: &Ask,
     at_ns: i64,

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p tapewise-archive --example long_queue -- [FILES] [CARTRIDGES] [SECONDS]`
 //!
-//! With many files set TMPDIR to a file system in memory: each file is stored, synced and migrated first.
+//! `CATALOGUE_URL=postgresql://...` keeps its catalogue in that database, which is empty, instead of a file of SQLite. With many files set TMPDIR to a file system in memory: each file is stored, synced and migrated first.
 
 #[path = "emulated/mod.rs"]
 mod emulated;
@@ -14,9 +14,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
-use tapewise_archive::catalogue::{
-    Catalogue, CatalogueError, FileId, NewRecall, Requests, SqliteCatalogue, Terms, Volumes,
-};
+use tapewise_archive::catalogue::{Catalogue, CatalogueError, FileId, NewRecall, Place, Terms};
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::forecast::Forecast;
 use tapewise_archive::mover::{Mover, Recalled, Settings};
@@ -45,7 +43,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("at least one cartridge, and ten files on each".into());
     }
     let directory = tempfile::tempdir()?;
-    let mut archive = filled(directory.path(), files, cartridges)?;
+    let catalogue = match std::env::var("CATALOGUE_URL") {
+        Ok(url) => Place::Database {
+            url: url.parse()?,
+            copies: directory.path().to_owned(),
+        },
+        Err(_) => Place::File(directory.path().join("catalogue.db")),
+    };
+    let mut archive = filled(&catalogue, directory.path(), files, cartridges)?;
     archive.events.clear();
 
     let mut random = Random::new(3, 1);
@@ -86,7 +91,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// An archive of files of one length, each of which is on a tape and nowhere else.
-fn filled(directory: &Path, files: u64, cartridges: u64) -> Result<Archive, Box<dyn Error>> {
+fn filled(
+    catalogue: &Place,
+    directory: &Path,
+    files: u64,
+    cartridges: u64,
+) -> Result<Archive, Box<dyn Error>> {
     let cartridges = u16::try_from(cartridges + 2)?;
     let mut spec =
         LibrarySpec::with_robot("ibm3584", "lto8", DRIVES, cartridges + 10, cartridges, 7);
@@ -99,7 +109,8 @@ fn filled(directory: &Path, files: u64, cartridges: u64) -> Result<Archive, Box<
     let on_each = files / u64::from(cartridges - 2);
     settings.segment_bytes = on_each * BYTES / 4;
     settings.volume_bytes = Some(on_each * (BYTES + 2_500));
-    let mut archive = Archive::open(directory, pool(&library, 0..DRIVES, Pace::Turns)?, settings)?;
+    let pool = pool(&library, 0..DRIVES, Pace::Turns)?;
+    let mut archive = Archive::of(catalogue, directory, pool, settings)?;
     let how = StoreTerms {
         terms: Terms::default(),
         copies: 1,
@@ -195,7 +206,7 @@ fn work_off(
         }
     };
     std::thread::scope(|scope| {
-        let asking = scope.spawn(|| ask(&catalogue, files, &ended));
+        let asking = scope.spawn(|| ask(catalogue.as_ref(), files, &ended));
         let ends = || began.elapsed() > lasts;
         let never = AtomicBool::new(false);
         let mover = archive.mover(&never, &now_ns);
@@ -222,7 +233,7 @@ impl Log for Unheard {
 }
 
 /// Asks for files until it is told to stop; for how many it did.
-fn ask(catalogue: &SqliteCatalogue, files: u64, ended: &AtomicBool) -> Result<u64, CatalogueError> {
+fn ask(catalogue: &dyn Catalogue, files: u64, ended: &AtomicBool) -> Result<u64, CatalogueError> {
     let (mut random, mut asked) = (Random::new(3, 2), 0);
     while !ended.load(Ordering::Relaxed) {
         let some =

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tapewise_archive::cache::{Cache, Directory, Water};
-use tapewise_archive::catalogue::{FileId, SqliteCatalogue, Terms};
+use tapewise_archive::catalogue::{Catalogue, FileId, Place, Terms};
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::mover::{Mover, Settings, random_uuid};
 use tapewise_archive::store::{Source, StoreTerms, store};
@@ -37,7 +37,7 @@ pub struct Shape {
 
 /// An archive with its library.
 pub struct Archive {
-    pub catalogue: Arc<SqliteCatalogue>,
+    pub catalogue: Arc<dyn Catalogue>,
     pub cache: Cache,
     pub pool: Pool,
     pub settings: Settings,
@@ -52,7 +52,18 @@ impl Archive {
         pool: Pool,
         settings: Settings,
     ) -> Result<Archive, Box<dyn Error>> {
-        let catalogue = Arc::new(SqliteCatalogue::open(&directory.join("catalogue.db"))?);
+        let catalogue = Place::File(directory.join("catalogue.db"));
+        Archive::of(&catalogue, directory, pool, settings)
+    }
+
+    /// The same with its catalogue in another place.
+    pub fn of(
+        catalogue: &Place,
+        directory: &Path,
+        pool: Pool,
+        settings: Settings,
+    ) -> Result<Archive, Box<dyn Error>> {
+        let catalogue = catalogue.open()?;
         let disk = Box::new(Directory::open(&directory.join("cache"))?);
         let water = Water {
             high_bytes: 1 << 40,
