@@ -51,10 +51,13 @@ fn without_the_fence_late_writes_arrive_and_files_are_lost() {
         fence: false,
         ..Guards::ALL
     };
-    let (counts, broken) = lived(519..=521, guards);
-    assert!(counted(&counts, "accepted a late write") > 0, "{counts:#?}");
-    let is_loss = |(_, broken): &(u64, Broken)| broken.why.contains("a copy that is not there");
-    assert!(broken.iter().any(is_loss), "{broken:?}");
+    // About every tenth life shows it; which ones changes with whatever a mover does.
+    let is_lost = |seed: &u64| {
+        let (counts, result) = live_together(*seed, guards, &troubles(*seed));
+        let is_loss = |broken: Broken| broken.why.contains("a copy that is not there");
+        counted(&counts, "accepted a late write") > 0 && result.is_err_and(is_loss)
+    };
+    assert_ne!((1..=100).find(is_lost), None);
 }
 
 #[test]
