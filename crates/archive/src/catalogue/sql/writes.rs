@@ -183,13 +183,18 @@ fn commit(
         enter_part(transaction, (volume, first_block, next_block), copy, part)?;
     }
     let frame = "UPDATE copy SET zstd_bytes = ?2 WHERE id = ?1";
-    let whole = "UPDATE copy SET state = 'whole', written_ns = ?2, open_write = NULL WHERE id = ?1";
+    let whole = "UPDATE copy SET zstd_bytes = ?2, state = 'whole', written_ns = ?3, open_write = NULL WHERE id = ?1";
     let mut files: Vec<FileId> = Vec::new();
     for ((file, _), copy) in &copies {
-        run(transaction, frame, params![copy.copy, copy.zstd_bytes])?;
         if copy.begun && copy.on_tape == copy.bytes() {
-            run(transaction, whole, params![copy.copy, at_ns])?;
+            run(
+                transaction,
+                whole,
+                params![copy.copy, copy.zstd_bytes, at_ns],
+            )?;
             files.push(*file);
+        } else {
+            run(transaction, frame, params![copy.copy, copy.zstd_bytes])?;
         }
     }
     close(transaction, write)?;
