@@ -48,7 +48,7 @@ pub fn rates(way: Way, blocks: &[Vec<u8>], seed: u64) -> Result<[f64; 2], PaperE
     let at = site.tick();
     site.catalogue.submit(&[staged], at)?;
     let (staged, events) = site.moving(|mover| mover.recall())?;
-    if (staged.delivered, staged.mounts, staged.unverified) != (1, 1, 0) {
+    if (staged.delivered, staged.reads, staged.unverified) != (1, 1, 0) {
         return Err(PaperError::from(format!(
             "the file was not staged from tape and verified: {staged:?}"
         )));
