@@ -145,18 +145,7 @@ impl CartridgeFacts {
         let Some(attributes) = optional(command.send(drive.transport()), heed)? else {
             return Ok(());
         };
-        let text = |id: u16| {
-            let attribute = attributes
-                .iter()
-                .find(|attribute: &&Attribute| attribute.id == id)?;
-            match &attribute.value {
-                AttributeValue::Ascii(text) if !text.is_empty() => Some(text.clone()),
-                AttributeValue::Text(bytes) => {
-                    Some(String::from_utf8_lossy(bytes).trim().to_owned())
-                }
-                _ => None,
-            }
-        };
+        let text = |id| text_of(&attributes, id);
         self.barcode = text(BARCODE);
         self.serial_number = text(SERIAL);
         self.made_by = text(MANUFACTURER);
@@ -253,6 +242,25 @@ pub fn alerts(drive: &mut TapeDrive, heed: Heed) -> Result<Option<Vec<&'static s
 fn page(drive: &mut TapeDrive, page: u8, heed: Heed) -> Result<Option<LogPage>, RunError> {
     let command = LogSense { page, subpage: 0 };
     optional(command.send(drive.transport()), heed)
+}
+
+/// The text of an attribute.
+fn text_of(attributes: &[Attribute], id: u16) -> Option<String> {
+    let attribute = attributes.iter().find(|attribute| attribute.id == id)?;
+    match &attribute.value {
+        AttributeValue::Ascii(text) if !text.is_empty() => Some(text.clone()),
+        AttributeValue::Text(bytes) => Some(String::from_utf8_lossy(bytes).trim().to_owned()),
+        _ => None,
+    }
+}
+
+/// The barcode in the memory of the cartridge in a drive (SPC-5, 7.4); none where the drive or the memory does not tell it.
+pub fn barcode(drive: &mut TapeDrive) -> Option<String> {
+    let command = ReadAttributes {
+        partition: 0,
+        first: BARCODE,
+    };
+    text_of(&command.send(drive.transport()).ok()?, BARCODE)
 }
 
 /// A profile with the density of the cartridge in the drive.

@@ -40,7 +40,7 @@ pub use buffer::Buffer;
 pub use carry_out::{Report, Sink, Unread, carry_on};
 pub use error::RunError;
 pub use facts::{
-    CartridgeFacts, DriveLife, Heed, Notice, Rated, alerts, optional, partitions,
+    CartridgeFacts, DriveLife, Heed, Notice, Rated, alerts, barcode, optional, partitions,
     profile_of_density,
 };
 pub use probe_map::probe_map;

@@ -11,14 +11,12 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
-use tokio::time::{Sleep, sleep};
+use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt as _;
 
 /// How long a client may take from the first byte of a request to the end of its head, and how long a connection may lie
@@ -49,8 +47,7 @@ pub(crate) async fn serve(
             request.extensions_mut().insert(peer);
             app.clone().oneshot(request)
         });
-        let connection =
-            http.serve_connection(TokioIo::new(Patient::new(stream, patience)), answer);
+        let connection = http.serve_connection(TokioIo::new(patient(stream, patience)), answer);
         let connection = graceful.watch(connection);
         // What goes wrong with a connection is its client's affair.
         tokio::spawn(async move { drop(connection.await) });
@@ -58,85 +55,19 @@ pub(crate) async fn serve(
     graceful.shutdown().await;
 }
 
-/// A stream that fails when the other end takes nothing for so long.
-struct Patient<S> {
-    stream: S,
-    patience: Duration,
-    /// Until when what waits must be taken; none: nothing waits.
-    until: Option<Pin<Box<Sleep>>>,
-}
-
-impl<S> Patient<S> {
-    fn new(stream: S, patience: Duration) -> Patient<S> {
-        Patient {
-            stream,
-            patience,
-            until: None,
-        }
-    }
-
-    /// What came of sending, or that it takes too long.
-    fn within<T>(&mut self, context: &mut Context<'_>, sent: Poll<Result<T>>) -> Poll<Result<T>> {
-        if sent.is_ready() {
-            self.until = None;
-            return sent;
-        }
-        let patience = self.patience;
-        let until = self.until.get_or_insert_with(|| Box::pin(sleep(patience)));
-        ready!(until.as_mut().poll(context));
-        Poll::Ready(Err(Error::from(ErrorKind::TimedOut)))
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, into)
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<Result<usize>> {
-        let sent = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.within(context, sent)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[IoSlice<'_>],
-    ) -> Poll<Result<usize>> {
-        let sent = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
-        self.within(context, sent)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        let sent = Pin::new(&mut self.stream).poll_flush(context);
-        self.within(context, sent)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        let sent = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.within(context, sent)
-    }
+/// A stream that fails when the other end takes nothing for as long as this.
+fn patient<S: AsyncRead + AsyncWrite>(stream: S, patience: Duration) -> Pin<Box<TimeoutStream<S>>> {
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(patience));
+    Box::pin(stream)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use axum::routing::get;
-    use std::io::{Read as _, Write as _};
+    use std::io::{ErrorKind, Read as _, Write as _};
+    use tokio::time::sleep;
 
     /// What a client is told that sends this, and then nothing more.
     fn told(sends: &'static str) -> String {
@@ -183,7 +114,7 @@ mod tests {
         runtime.expect("a runtime").block_on(async {
             // It takes four bytes at a time.
             let (ours, mut client) = tokio::io::duplex(4);
-            let mut patient = Patient::new(ours, PATIENCE);
+            let mut patient = patient(ours, PATIENCE);
             let sent = tokio::spawn(async move {
                 let sent = tokio::io::AsyncWriteExt::write_all(&mut patient, &[7; 64]).await;
                 sent.expect_err("the client goes to sleep").kind()

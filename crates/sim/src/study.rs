@@ -111,7 +111,7 @@ impl Summary {
     }
 }
 
-/// Which of so many sorted values, from 0, is the least that this percentage of them does not exceed.
+/// Where a percentile stands among `count` sorted values, counted from 0: the least that so many per cent do not exceed.
 pub(crate) fn nearest_rank(count: usize, percent: u8) -> usize {
     (count * usize::from(percent)).div_ceil(100).max(1) - 1
 }

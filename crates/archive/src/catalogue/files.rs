@@ -186,8 +186,9 @@ pub trait Files: Send + Sync {
     /// Live files whose paths match, in order of their bytes, at most `limit` of those behind `after`.
     fn find(&self, pattern: &Pattern, after: Option<&[u8]>, limit: usize) -> Result<Vec<Found>>;
 
-    /// Adds a part of so many names, at most [`PART_NAMES`](super::PART_NAMES), to the index that makes searches for a
-    /// part of a name quick. False if fewer files are newer than the index: those are looked at one by one.
+    /// Adds the next `names` files, at most [`PART_NAMES`](super::PART_NAMES), to the index of names, with which
+    /// [`Files::find`] looks into few names for a part of one. False, and nothing is added, if fewer files are newer than
+    /// the index: `find` looks at those one by one.
     fn index_names(&self, names: usize) -> Result<bool>;
 
     /// Takes that index away, so that it can be made anew.

@@ -139,7 +139,6 @@ fn damaged(error: io::Error) -> CatalogueError {
 }
 
 /// A set of blocks of a part, a bit for each.
-#[derive(Clone)]
 pub(super) struct Blocks(Vec<u64>);
 
 impl Blocks {
@@ -151,10 +150,8 @@ impl Blocks {
     /// Leaves those that are packed here too.
     pub(super) fn keep(&mut self, packed: &[u8]) -> Result<()> {
         let bits = zstd::bulk::decompress(packed, PART_BLOCKS / 8).map_err(damaged)?;
-        let words = bits.chunks_exact(8).map(|word| {
-            let word = word.try_into().expect("eight bytes");
-            u64::from_le_bytes(word)
-        });
+        let (words, _) = bits.as_chunks();
+        let words = words.iter().map(|word| u64::from_le_bytes(*word));
         for (kept, word) in self.0.iter_mut().zip(words.chain(std::iter::repeat(0))) {
             *kept &= word;
         }

@@ -25,7 +25,7 @@ impl Add for Ended {
     }
 }
 
-/// Recalls of so many numbers in a row are counted together.
+/// How many numbers of recalls a block has.
 const BLOCK: u64 = 10_000;
 
 /// A count of recalls that can be gone on with. Blocks of recalls that have all ended are counted for good, so a recall
@@ -49,7 +49,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Nothing was counted yet, and recalls of so many numbers will be counted together.
+    /// Nothing was counted yet. A block has this many numbers of recalls.
     pub fn by_blocks_of(block: u64) -> Tally {
         Tally {
             block: block.max(1),

@@ -14,12 +14,8 @@ use crate::volume::{Found, Located, Scanned, Trouble, VolumeError, Wrong, read_l
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use tapewise_library::pool::{Trouble as WorkTrouble, WorkError};
-use tapewise_run::{Log, Recorder, RunError};
-use tapewise_scsi::commands::{AttributeValue, ReadAttributes};
-use tapewise_scsi::{Command, TapeDrive};
-
-/// A cartridge's barcode, in its memory (SPC-5, 7.4).
-const BARCODE_ATTRIBUTE: u16 = 0x0806;
+use tapewise_run::{Log, Recorder, RunError, barcode};
+use tapewise_scsi::TapeDrive;
 
 /// What was found on a cartridge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -208,10 +204,7 @@ impl Reading<'_> {
                 name => name.unwrap_or_default(),
             },
         };
-        let names: Vec<String> = on_tape
-            .into_iter()
-            .chain(barcode_in_memory(drive))
-            .collect();
+        let names: Vec<String> = on_tape.into_iter().chain(barcode(drive)).collect();
         let is_it = names.iter().any(|name| is_same_label(name, label));
         Ok(names.into_iter().next().filter(|_| !is_it))
     }
@@ -388,22 +381,6 @@ impl Contents {
                 self.troubles.push(words(&trouble));
             }
         }
-    }
-}
-
-/// The barcode in a cartridge's memory; what cannot be asked for is not known.
-fn barcode_in_memory(drive: &mut TapeDrive) -> Option<String> {
-    let command = ReadAttributes {
-        partition: 0,
-        first: BARCODE_ATTRIBUTE,
-    };
-    let attributes = command.send(drive.transport()).unwrap_or_default();
-    let barcode = attributes
-        .into_iter()
-        .find(|attribute| attribute.id == BARCODE_ATTRIBUTE)?;
-    match barcode.value {
-        AttributeValue::Ascii(text) if !text.is_empty() => Some(text),
-        _ => None,
     }
 }
 

@@ -260,9 +260,7 @@ impl Recall {
             }
         }
     }
-}
 
-impl Recall {
     /// Refuses what clap refuses beside `--archive`: it does not see an archive that is set for good.
     fn refuse_options_beside_archive(&self) -> Result<(), CliError> {
         let given = [

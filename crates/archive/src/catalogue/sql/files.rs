@@ -326,10 +326,11 @@ fn end_of(prefix: &[u8]) -> Option<Vec<u8>> {
 /// if it expects to find as many soon; of few it would expect that of rare ones too.
 const AT_ONCE: usize = 10_000;
 
-/// What is shown of a file that was found, without the volumes that it is on.
+/// The columns of [`found`].
 const FOUND: &str = "SELECT id, path, bytes, modified_ns, EXISTS (SELECT 1 FROM cached WHERE file = file.id) \
     FROM file";
 
+/// A file that a search found; its volumes are looked up later.
 fn found(row: &Row<'_>) -> Result<Found> {
     Ok(Found {
         file: row.get(0)?,
@@ -469,7 +470,7 @@ impl<D: Database> Files for D {
     }
 
     fn index_names(&self, names: usize) -> Result<bool> {
-        names::index(self, names.min(PART_NAMES))
+        names::index(self, names.clamp(1, PART_NAMES))
     }
 
     fn drop_name_index(&self) -> Result<()> {

@@ -67,7 +67,8 @@ pub struct Indexed {
     pub last: FileId,
 }
 
-/// The files behind a path that match by the index; nothing if the index says little of the pattern.
+/// The files of the index whose paths match and come after `after`. None where the index is no help: there is none, the
+/// pattern begins with its longest run of letters, or too many files match.
 pub fn matching(
     transaction: &Transaction<'_>,
     pattern: &Pattern,

@@ -209,7 +209,7 @@ fn counts(transaction: &Transaction<'_>, id: &str) -> Result<HashMap<RequestStat
 }
 
 /// The recalls that a stage waits for, by its files' spelling.
-fn open(transaction: &Transaction<'_>, id: &str) -> Result<Vec<(RequestId, RequestState)>> {
+fn open_of(transaction: &Transaction<'_>, id: &str) -> Result<Vec<(RequestId, RequestState)>> {
     let sql = format!("SELECT request, state FROM {FILES} WHERE done_ns IS NULL ORDER BY spelling");
     all(transaction, &sql, [id], |row| {
         Ok((row.get(0)?, row.get(1)?))
@@ -217,9 +217,13 @@ fn open(transaction: &Transaction<'_>, id: &str) -> Result<Vec<(RequestId, Reque
 }
 
 /// The first files of a stage that failed, and why.
-fn failed(transaction: &Transaction<'_>, id: &str, most: usize) -> Result<Vec<(String, String)>> {
+fn failed_of(
+    transaction: &Transaction<'_>,
+    id: &str,
+    most: usize,
+) -> Result<Vec<(String, String)>> {
     let sql = format!(
-        "SELECT spelling, reason FROM {FILES} WHERE reason IS NOT NULL ORDER BY spelling LIMIT ?2"
+        "SELECT spelling, reason FROM {FILES} WHERE state = 'failed' AND reason IS NOT NULL ORDER BY spelling LIMIT ?2"
     );
     let params = params![id, most as u64];
     all(transaction, &sql, params, |row| {
@@ -333,10 +337,20 @@ impl<D: Database> Stages for D {
             let newest = params![user, limit as u64];
             let found: Vec<(String, String, i64, bool)> = all(transaction, sql, newest, row)?;
             let stages = found.into_iter().map(|(id, user, created_ns, is_held)| {
+                let files = counts(transaction, &id)?;
+                let has = |state| files.contains_key(&state);
+                let (mut open, mut failed) = (Vec::new(), Vec::new());
+                // Most of a long list ended well, and each question is a journey to the server.
+                if has(RequestState::Queued) || has(RequestState::Started) {
+                    open = open_of(transaction, &id)?;
+                }
+                if has(RequestState::Failed) {
+                    failed = failed_of(transaction, &id, most)?;
+                }
                 Ok(StageInBrief {
-                    files: counts(transaction, &id)?,
-                    open: open(transaction, &id)?,
-                    failed: failed(transaction, &id, most)?,
+                    open,
+                    failed,
+                    files,
                     id,
                     user,
                     created_ns,

@@ -92,8 +92,9 @@ impl State {
     pub(super) fn refuse_too_long(&mut self, settings: &Settings, batch: &[Migration]) -> bool {
         let known = self.refused.len();
         for migration in batch {
-            if let Some(bytes) = settings.longer_than_a_cartridge(migration) {
-                self.refused.insert(migration.file);
+            if let Some(bytes) = settings.longer_than_a_cartridge(migration)
+                && self.refused.insert(migration.file)
+            {
                 let refused = (migration.file, too_long(bytes));
                 self.done.refused.push(refused);
             }

@@ -106,7 +106,7 @@ impl Choice {
         self.wanted(picked, layout, ledger, say)
     }
 
-    /// Whether a file itself was asked for: not everything, nor a directory or a pattern that it is below.
+    /// Whether a file was asked for by its own name, and not by a directory or a pattern or with everything else.
     fn names(&self, file: &LtfsFile) -> bool {
         let path = String::from(&file.path);
         let is_it = |name: &Name| {
