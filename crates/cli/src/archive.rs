@@ -400,7 +400,8 @@ impl From<CatalogueError> for CliError {
             | CatalogueError::CommitUnknown { .. }
             | CatalogueError::Io { .. }
             | CatalogueError::Lost { .. }
-            | CatalogueError::Damaged(_) => CliError::failed(error),
+            | CatalogueError::Damaged(_)
+            | CatalogueError::NameIndex(_) => CliError::failed(error),
             CatalogueError::InFlight { .. } => CliError::with(Exit::Busy, error),
             CatalogueError::OnlyCopy { .. } => CliError::with(Exit::Refused, error),
             _ => CliError::input(error),

@@ -283,8 +283,12 @@ impl<R: BufRead> EventReader<R> {
     fn event(&mut self, line: u64, object: Map<String, Value>) -> Result<Record, EventLogError> {
         let mut event: Event = serde_json::from_value(Value::Object(object.clone()))
             .map_err(|error| record_error(line, &error))?;
-        if event.took_us.0 < 0 {
-            let reason = format!("it took {} µs", event.took_us.0);
+        if !(0..=MOST_US).contains(&event.took_us.0) {
+            let reason = format!("it took {} µs, which no clock shows", event.took_us.0);
+            return Err(EventLogError::Record { line, reason });
+        }
+        if !(-MOST_US..=MOST_US).contains(&event.at_us.0) {
+            let reason = format!("it began at {} µs, which no clock shows", event.at_us.0);
             return Err(EventLogError::Record { line, reason });
         }
         self.say_unknown(line, &object, &to_object(&event), &EVENT_OPTIONAL);
@@ -361,6 +365,9 @@ fn record_error(line: u64, error: &serde_json::Error) -> EventLogError {
     }
 }
 
+/// 285 years, in microseconds: longer times are mistakes, and sums of them would not fit.
+const MOST_US: i64 = 9_000_000_000_000_000;
+
 /// Turns `at` and `took` in seconds or milliseconds into whole microseconds, the nearest.
 fn whole_micros(line: u64, object: &mut Map<String, Value>) -> Result<(), EventLogError> {
     for (name, micros, factor) in [
@@ -373,7 +380,7 @@ fn whole_micros(line: u64, object: &mut Map<String, Value>) -> Result<(), EventL
             continue;
         };
         let number = value.as_f64().map(|number| (number * factor).round());
-        let Some(number) = number.filter(|number| number.abs() < 9e15) else {
+        let Some(number) = number.filter(|number| number.abs() <= MOST_US as f64) else {
             let reason = format!("{name} is {value}, not a number of this size");
             return Err(EventLogError::Record { line, reason });
         };

@@ -150,7 +150,15 @@ fn bad_lines_are_named() {
         ),
         (
             "{\"action\":\"rewind\",\"at_us\":0,\"took_us\":-1}",
-            "line 2: it took -1 µs",
+            "line 2: it took -1 µs, which no clock shows",
+        ),
+        (
+            "{\"action\":\"rewind\",\"at_us\":0,\"took_us\":9223372036854775807}",
+            "line 2: it took 9223372036854775807 µs, which no clock shows",
+        ),
+        (
+            "{\"action\":\"rewind\",\"at_us\":-9223372036854775808,\"took_us\":1}",
+            "line 2: it began at -9223372036854775808 µs, which no clock shows",
         ),
         (
             "{\"action\":\"rewind\",\"at_us\":0,\"took_s\":\"x\"}",

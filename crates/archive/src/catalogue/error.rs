@@ -1,6 +1,7 @@
 //! What can go wrong with a catalogue.
 
 use crate::catalogue::ids::{FileId, RequestId, VolumeId, WriteId};
+use std::io;
 use std::path::PathBuf;
 
 /// What operations of a catalogue return.
@@ -24,7 +25,7 @@ pub enum CatalogueError {
         /// Which file.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The file is a database, and not a catalogue.
     #[error(
@@ -164,6 +165,11 @@ pub enum CatalogueError {
     /// It holds what no version of us writes.
     #[error("the catalogue is damaged: {0}; restore a backup")]
     Damaged(String),
+    /// The index of names is not as it was made; the files themselves are as they were.
+    #[error(
+        "the index of names is damaged: {0}; `tapewise catalog index --anew` makes it again from the files"
+    )]
+    NameIndex(io::Error),
     /// No such volume.
     #[error("no volume has the number {}", .0.0)]
     NoVolume(VolumeId),

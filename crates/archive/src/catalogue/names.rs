@@ -111,7 +111,9 @@ impl Part {
         if !self.page.is_empty() {
             // How long it is comes first.
             let mut packed = (self.page.len() as u32).to_le_bytes().to_vec();
-            packed.extend(zstd::bulk::compress(&self.page, LEVEL).map_err(damaged)?);
+            packed.extend(
+                zstd::bulk::compress(&self.page, LEVEL).map_err(CatalogueError::NameIndex)?,
+            );
             self.pages.push(packed);
             self.page.clear();
         }
@@ -131,13 +133,6 @@ impl Part {
     }
 }
 
-fn damaged(error: io::Error) -> CatalogueError {
-    let what = format!(
-        "the index of names: {error}; `tapewise catalog index --anew` makes it again from the files"
-    );
-    CatalogueError::Damaged(what)
-}
-
 /// A set of blocks of a part, a bit for each.
 pub(super) struct Blocks(Vec<u64>);
 
@@ -149,7 +144,8 @@ impl Blocks {
 
     /// Leaves those that are packed here too.
     pub(super) fn keep(&mut self, packed: &[u8]) -> Result<()> {
-        let bits = zstd::bulk::decompress(packed, PART_BLOCKS / 8).map_err(damaged)?;
+        let bits =
+            zstd::bulk::decompress(packed, PART_BLOCKS / 8).map_err(CatalogueError::NameIndex)?;
         let (words, _) = bits.as_chunks();
         let words = words.iter().map(|word| u64::from_le_bytes(*word));
         for (kept, word) in self.0.iter_mut().zip(words.chain(std::iter::repeat(0))) {
@@ -172,7 +168,7 @@ fn pack(blocks: &[u16]) -> Result<Vec<u8>> {
     for &block in blocks {
         bits[usize::from(block) / 8] |= 1 << (block % 8);
     }
-    zstd::bulk::compress(&bits, LEVEL).map_err(damaged)
+    zstd::bulk::compress(&bits, LEVEL).map_err(CatalogueError::NameIndex)
 }
 
 /// Pages that are looked into for some bytes.
@@ -185,7 +181,7 @@ impl<'l> Pages<'l> {
     pub(super) fn with(literal: &'l [u8]) -> Result<Pages<'l>> {
         Ok(Pages {
             literal: Finder::new(literal),
-            decompressor: Decompressor::new().map_err(damaged)?,
+            decompressor: Decompressor::new().map_err(CatalogueError::NameIndex)?,
         })
     }
 
@@ -196,11 +192,11 @@ impl<'l> Pages<'l> {
         blocks: &[usize],
         mut each: impl FnMut(FileId, &[u8]),
     ) -> Result<()> {
-        let is_no_page = || damaged(io::ErrorKind::InvalidData.into());
+        let is_no_page = || CatalogueError::NameIndex(io::ErrorKind::InvalidData.into());
         let (bytes, packed) = packed.split_first_chunk().ok_or_else(is_no_page)?;
         let bytes = u32::from_le_bytes(*bytes) as usize;
         let page = self.decompressor.decompress(packed, bytes);
-        let page = page.map_err(damaged)?;
+        let page = page.map_err(CatalogueError::NameIndex)?;
         if self.literal.find(&page).is_none() {
             return Ok(());
         }

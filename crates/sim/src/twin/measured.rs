@@ -85,12 +85,12 @@ impl Measured {
         let has_purposes = log.events().any(says_why);
         let mut moves = Vec::new();
         // A session's clock begins anew, and nobody knows how long nothing was done before it.
-        let mut begins = Micros::ZERO;
+        let mut begins_s = 0.0;
         for session in &log.sessions {
             let events = &session.events;
-            self.session(events, begins, has_purposes, &mut moves);
+            self.session(events, begins_s, has_purposes, &mut moves);
             let ends = events.iter().map(|event| event.at_us + event.took_us);
-            begins += ends.max().unwrap_or_default();
+            begins_s += ends.max().unwrap_or_default().as_secs_f64();
         }
         self.at_once = self.at_once.max(at_once(&moves));
     }
@@ -99,7 +99,7 @@ impl Measured {
     fn session(
         &mut self,
         events: &[Event],
-        begins: Micros,
+        begins_s: f64,
         has_purposes: bool,
         moves: &mut Vec<(f64, f64)>,
     ) {
@@ -108,7 +108,7 @@ impl Measured {
         let mut loads: HashMap<&str, usize> = HashMap::new();
         let mut away: HashSet<&str> = HashSet::new();
         for event in events {
-            let at_s = (begins + event.at_us).as_secs_f64();
+            let at_s = begins_s + event.at_us.as_secs_f64();
             let device = event.device.as_deref().unwrap_or_default();
             let cartridge = event.cartridge.as_deref().unwrap_or_default();
             let took_s = event.took_us.as_secs_f64();
