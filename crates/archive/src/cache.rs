@@ -122,6 +122,24 @@ impl Cache {
         recover::look(&Directory::look(root), records)
     }
 
+    /// Takes the record of a file away that is not in the cache in a directory any more, by whoever does not have the
+    /// cache. False, and the record stays, if no copy is whole on tape, or if the directory has no cache.
+    ///
+    /// # Errors
+    /// As [`Cache::open`].
+    pub fn forget_gone(
+        root: &Path,
+        records: &dyn CacheRecords,
+        file: FileId,
+    ) -> Result<bool, CacheError> {
+        let disk = Directory::look(root);
+        if tie::read(&disk)?.is_none() {
+            return Ok(false);
+        }
+        recover::look(&disk, records)?;
+        Ok(!records.forget_cached(file)?)
+    }
+
     /// Lets other processes have the cache too. Each gives its files keys from another one on, so that no two are the
     /// same.
     ///
@@ -367,18 +385,6 @@ impl Cache {
         match recorded(vec![arrived], staged) {
             Err(CacheError::Catalogue(CatalogueError::IsCached(_))) => Ok(()),
             recorded => recorded,
-        }
-    }
-
-    /// Whether something lies where the contents of a file belong.
-    pub fn has(&self, file: FileId) -> Result<bool, CacheError> {
-        let Some(cached) = self.0.records.cached(file)? else {
-            return Ok(false);
-        };
-        let name = place(cached.key);
-        match self.0.disk.open(&name) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            opened => opened.map(|_| true).map_err(io_error("opening", &name)),
         }
     }
 

@@ -396,6 +396,17 @@ impl Archive {
         }
     }
 
+    /// Takes a file out of the records of the cache that is not there any more, so that whoever wants it has it read
+    /// from tape. False, and it stays recorded, if no copy of it is whole there, or if no cache is there at all, as on a
+    /// disk that is not mounted.
+    ///
+    /// # Errors
+    /// As [`Archive::look_at_tie`].
+    pub fn forget_gone(&self, file: FileId) -> Result<bool, OpenError> {
+        let root = self.cache_directory();
+        Ok(Cache::forget_gone(&root, self.catalogue.as_ref(), file)?)
+    }
+
     fn disk(&self) -> Result<Box<dyn Disk>, OpenError> {
         Ok(Box::new(hold(&self.cache_directory(), Directory::open)?))
     }

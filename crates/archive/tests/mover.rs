@@ -3,7 +3,7 @@
 use crate::site;
 
 use site::Site;
-use tapewise_archive::catalogue::{Files, NewRecall, Requests, VolumeId, Volumes};
+use tapewise_archive::catalogue::{Files, VolumeId, Volumes};
 use tapewise_archive::record::VolumeState;
 use tapewise_emulator::Faults;
 use tapewise_model::Random;
@@ -75,26 +75,6 @@ fn what_was_damaged_in_the_cache_is_taken_from_the_tape() {
     let held: usize = files.iter().map(|(_, contents)| contents.len()).sum();
     let damaged: usize = files[1..5].iter().map(|(_, contents)| contents.len()).sum();
     assert_eq!(site.cache.usage().held_bytes, (held - damaged) as u64);
-}
-
-#[test]
-fn what_is_gone_from_the_cache_is_staged_from_the_tape() {
-    let mut site = Site::new(1, 2, Faults::none());
-    let files = site.store(4, 1, 3);
-    site.mover(|mover| mover.migrate(i64::MAX))
-        .expect("migrated");
-    std::fs::remove_file(site.in_cache("d3/2")).expect("removed");
-    let staged = ["d3/1", "d3/2"].map(|path| NewRecall {
-        file: site.id(path),
-        terms: site::terms(),
-        destination: None,
-    });
-    site.catalogue.submit(&staged, 50).expect("asked");
-    let recalled = site.mover(|mover| mover.recall()).expect("recalled");
-    assert_eq!((recalled.delivered, recalled.at_hand), (2, 1));
-    let contents = std::fs::read(site.in_cache("d3/2")).expect("it is back");
-    assert!(contents == files[2].1);
-    site.assert_integrity();
 }
 
 #[test]

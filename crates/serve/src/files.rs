@@ -76,19 +76,27 @@ fn open(service: &Service, path: &[u8]) -> Result<(Contents, u64), Problem> {
     if entry.file.bytes == 0 {
         return Ok((Contents::default(), 0));
     }
-    let opened = match service.archive.open_cached(file) {
-        // Somebody took it away: who stages it has it read from tape.
-        Err(OpenError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => None,
-        opened => opened.map_err(|error| {
-            let status = StatusCode::INTERNAL_SERVER_ERROR;
-            Problem::new(status, "The cache failed", error.to_string())
-        })?,
+    let archive = &service.archive;
+    let opened = match archive.open_cached(file) {
+        // Somebody took it away.
+        Err(OpenError::Io { source, .. })
+            if source.kind() == io::ErrorKind::NotFound
+                && archive.forget_gone(file).map_err(cache_failed)? =>
+        {
+            None
+        }
+        opened => opened.map_err(cache_failed)?,
     };
     let Some(contents) = opened else {
         let detail = "The file is not on disk. Stage it first, then ask again.";
         return Err(Problem::new(StatusCode::CONFLICT, "Not staged", detail));
     };
     Ok((Some(contents), entry.file.bytes))
+}
+
+fn cache_failed(error: OpenError) -> Problem {
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    Problem::new(status, "The cache failed", error.to_string())
 }
 
 /// A file of the cache; none where nothing is left to be read.

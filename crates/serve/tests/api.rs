@@ -57,9 +57,6 @@ fn a_file_is_staged_polled_read_and_released() {
     assert_eq!(done["completedAt"], NOW_S + 60);
     let read = desk.ask("GET", "/files/d/1", "");
     assert_eq!((read.status, read.body.as_bytes()), (200, &[7; 100][..]));
-    std::fs::remove_file(desk.in_cache(desk.file("d/2"))).expect("taken away");
-    let gone = desk.ask("GET", "/files/d/2", "");
-    gone.refused(409, "Stage it first");
 
     assert_eq!(desk.pinned(), 2);
     let release = format!("release/{id}");
@@ -71,6 +68,24 @@ fn a_file_is_staged_polled_read_and_released() {
     assert_eq!(desk.pinned(), 1);
     let released = desk.post("release/gfal2-placeholder-id", paths(&["/d/2"]));
     assert_eq!((released.status, desk.pinned()), (200, 0));
+}
+
+#[test]
+fn a_file_that_somebody_took_out_of_the_cache_is_staged_from_tape_again() {
+    let desk = desk(Limits::default());
+    desk.stage(&["/d/1"]);
+    desk.deliver("d/1", &[7; 100]);
+    let cache = desk.directory.path().join("A/cache");
+    let away = desk.directory.path().join("away");
+    std::fs::rename(&cache, &away).expect("not mounted");
+    let read = || desk.ask("GET", "/files/d/1", "");
+    assert_eq!(read().status, 500);
+    std::fs::rename(&away, &cache).expect("mounted");
+    assert_eq!(read().status, 200, "its record stayed");
+    std::fs::remove_file(desk.in_cache(desk.file("d/1"))).expect("taken away");
+    read().refused(409, "Stage it first");
+    let id = desk.stage(&["/d/1"]);
+    assert_eq!(desk.poll(&id), ["/d/1 SUBMITTED"]);
 }
 
 #[test]

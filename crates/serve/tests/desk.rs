@@ -124,6 +124,7 @@ pub fn archive() -> tempfile::TempDir {
     let files: Vec<Recorded> = (10..).zip(paths).map(recorded).collect();
     let added = archive.catalogue.add_recorded(&volume, &files, 5);
     added.expect("added");
+    archive.cache().expect("a cache that belongs to it");
     directory
 }
 

@@ -83,11 +83,11 @@ impl DriveContext<'_> {
         let entry = self.catalogue.file(file)?;
         let handed = match &place {
             Some(place) => self.hand_over(file, &entry.file, place, now_ns),
+            None if entry.cached.is_some() => Ok(Handed::Over { verified: true }),
             // It needs no tape, but a place.
-            None if entry.file.bytes == 0 && entry.cached.is_none() => {
-                self.stage_empty(file, now_ns)
-            }
-            None => self.stage_cached(file),
+            None if entry.file.bytes == 0 => self.stage_empty(file, now_ns),
+            // Evicted since it was looked up.
+            None => Ok(Handed::Gone),
         };
         match handed {
             Ok(Handed::Over { verified }) => {
@@ -120,15 +120,6 @@ impl DriveContext<'_> {
     fn stage_empty(&self, file: FileId, now_ns: i64) -> Result<Handed, MoveError> {
         let arrived = self.cache.reserve(0, now_ns)?.create()?.finish()?;
         self.cache.stage(self.catalogue, arrived, file, now_ns)?;
-        Ok(Handed::Over { verified: true })
-    }
-
-    /// A file that is wanted in the cache, and that the catalogue has there. It is not read: what is damaged is found
-    /// by whoever reads it.
-    fn stage_cached(&self, file: FileId) -> Result<Handed, MoveError> {
-        if !self.cache.has(file)? && self.cache.discard(file)? {
-            return Ok(Handed::Gone);
-        }
         Ok(Handed::Over { verified: true })
     }
 
