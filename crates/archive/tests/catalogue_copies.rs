@@ -6,8 +6,8 @@ use crate::on_each_database;
 use catalogue_help::{assert_sound, foreign, recorded, store, volume, write_whole, written};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    Answer, CacheKey, Catalogue, CatalogueError, Cause, CopyState, Failure, FileState, Forgotten,
-    Loss, Missing, Pattern, RequestState,
+    Answer, CacheKey, Catalogue, CatalogueError, Cause, CopyState, Failure, FileId, FileState,
+    Forgotten, Loss, Migration, Missing, Pattern, RequestState,
 };
 use tapewise_archive::record::VolumeState;
 use tapewise_archive::sums::{Kind, Sum};
@@ -17,6 +17,8 @@ on_each_database!(
     a_stored_file_gets_its_copies_on_two_volumes_and_its_request_is_delivered_with_the_last,
     a_copy_spans_volumes_and_goes_on_after_its_write_was_given_up,
     a_compressed_copy_is_whole_when_its_frame_is,
+    what_many_files_lack_is_listed_and_written_as_if_they_came_one_by_one,
+    a_write_takes_no_file_twice_and_none_that_is_unknown,
     an_announced_file_replaces_the_old_one_when_it_is_on_tape_and_not_before,
     a_lost_copy_is_made_again_from_the_cache_and_named_where_there_is_none,
     files_that_lack_a_copy_because_its_volume_is_forgotten_are_counted,
@@ -264,6 +266,112 @@ fn a_copy_spans_volumes_and_goes_on_after_its_write_was_given_up(catalogue: Arc<
         .expect("found");
     assert_eq!(found[0].volumes, ["A00001L8", "B00001L8"]);
     assert_sound(&*catalogue);
+}
+
+fn what_many_files_lack_is_listed_and_written_as_if_they_came_one_by_one(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let [a, b] = ["A00001L8", "B00001L8"]
+        .map(|label| catalogue.add_volume(&volume(label), 1).expect("a volume"));
+    // More than one query looks for.
+    let stores: Vec<_> = (0..1300)
+        .map(|n| {
+            (
+                CacheKey(n),
+                store(&format!("f{n:04}"), 500, 1 + n as u32 % 2),
+            )
+        })
+        .collect();
+    let files = catalogue.store_cached(&stores, 10).expect("stored");
+    let files: Vec<_> = files.iter().map(|(file, _)| *file).collect();
+    // Of every seventh a part is on A, every fifth is whole there.
+    let of = |step: usize| (0..files.len()).step_by(step);
+    let parts: Vec<_> = of(7).filter(|n| n % 5 != 0).map(|n| files[n]).collect();
+    let whole: Vec<_> = of(5).map(|n| files[n]).collect();
+    let both: Vec<_> = (parts.iter().chain(&whole))
+        .map(|file| (*file, 1))
+        .collect();
+    let write = catalogue.begin_write(a, &both, 11).expect("begun");
+    let parts_of = |bytes| move |file: &_| (*file, 1, 0, bytes);
+    let some = parts.iter().map(parts_of(200));
+    let some: Vec<_> = some.chain(whole.iter().map(parts_of(500))).collect();
+    let on_a = written(write.first_block, &some);
+    let complete = catalogue.commit_write(write.id, &on_a, 12);
+    let once: Vec<_> = of(10).map(|n| files[n]).collect();
+    assert_eq!(complete.expect("committed"), once);
+
+    let waiting = catalogue.next_migrations(10, 9999).expect("migrations");
+    let lacks = (0..files.len()).filter(|n| n % 10 != 0);
+    let expected: Vec<_> = lacks
+        .map(|n| {
+            let (missing, on_a) = match (n % 5, n % 7) {
+                (0, _) => (vec![lacking(2, 0)], vec![a]),
+                (_, 0) => (vec![lacking(1, 200), lacking(2, 0)], vec![]),
+                _ => (vec![lacking(1, 0), lacking(2, 0)], vec![]),
+            };
+            let wanted = if n % 5 == 0 { 1 } else { 1 + n % 2 };
+            (files[n], missing[..wanted].to_vec(), on_a)
+        })
+        .collect();
+    let listed = |waiting: &[Migration]| -> Vec<_> {
+        let one = |one: &Migration| (one.file, one.missing.clone(), one.elsewhere.clone());
+        waiting.iter().map(one).collect()
+    };
+    assert_eq!(listed(&waiting), expected);
+    for limit in [1, 511, 512, 513, 1000] {
+        let some = catalogue.next_migrations(10, limit).expect("migrations");
+        assert_eq!(listed(&some), expected[..limit], "{limit}");
+    }
+
+    let first = |one: &Migration| (one.file, one.missing[0]);
+    let rest: Vec<_> = waiting.iter().map(first).collect();
+    let copies: Vec<_> = rest
+        .iter()
+        .map(|(file, missing)| (*file, missing.number))
+        .collect();
+    let write = catalogue.begin_write(b, &copies, 13).expect("begun");
+    let segments = rest
+        .iter()
+        .map(|(file, missing)| (*file, missing.number, missing.from, 500 - missing.from));
+    let on_b = written(write.first_block, &segments.collect::<Vec<_>>());
+    let complete = catalogue
+        .commit_write(write.id, &on_b, 14)
+        .expect("committed");
+    let second = waiting.iter().filter(|one| one.missing.len() > 1);
+    let second: Vec<_> = second.map(|one| one.file).collect();
+    let done = waiting.iter().map(|one| one.file);
+    assert_eq!(
+        complete,
+        done.filter(|file| !second.contains(file))
+            .collect::<Vec<_>>()
+    );
+    let left = catalogue.next_migrations(99, 9999).expect("migrations");
+    assert_eq!(left.iter().map(|one| one.file).collect::<Vec<_>>(), second);
+    assert_sound(&*catalogue);
+}
+
+fn a_write_takes_no_file_twice_and_none_that_is_unknown(catalogue: Arc<dyn Catalogue>) {
+    let a = catalogue
+        .add_volume(&volume("A00001L8"), 1)
+        .expect("a volume");
+    let stores = [(CacheKey(0), store("film", 500, 2))];
+    let film = catalogue.store_cached(&stores, 10).expect("stored")[0].0;
+    let refused = |copies: &[_]| catalogue.begin_write(a, copies, 11).expect_err("refused");
+    let error = refused(&[(film, 1), (film, 2)]);
+    assert!(
+        matches!(error, CatalogueError::SameVolume { number: 1, .. }),
+        "{error}"
+    );
+    let error = refused(&[(film, 1), (film, 1)]);
+    assert!(
+        matches!(error, CatalogueError::CopyExists { number: 1, .. }),
+        "{error}"
+    );
+    let error = refused(&[(film, 1), (FileId(film.0 + 1), 1)]);
+    assert!(matches!(error, CatalogueError::NoFile(_)), "{error}");
+    // Nothing is left of these.
+    assert_eq!(catalogue.open_writes().expect("writes"), []);
+    write_whole(&*catalogue, a, &[(film, 1)], 12).expect("written");
 }
 
 fn a_compressed_copy_is_whole_when_its_frame_is(catalogue: Arc<dyn Catalogue>) {

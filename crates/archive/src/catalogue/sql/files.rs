@@ -2,7 +2,7 @@
 
 use super::names::{self, Indexed};
 use super::rows::{SEGMENT, checked, segment, sums};
-use super::{Database, Row, Transaction, all, many, new_row, one, params, run, search};
+use super::{Database, Row, Transaction, Value, all, many, new_row, one, params, run, search};
 use crate::catalogue::{
     CatalogueError, Copy, Entry, FileId, FileState, Files, Found, NewFile, NewStore, PART_NAMES,
     Pattern, RequestId, Result,
@@ -224,36 +224,63 @@ pub fn retire(transaction: &Transaction<'_>, id: FileId, at_ns: i64) -> Result<(
 }
 
 /// Draws the conclusions when the copies of a file have changed; whether it has those it wants.
-///
-/// Then it is live, its requests to be stored are delivered and the cache may drop it; if not,
-/// and it is wanted, the cache must keep it.
 pub fn settle(transaction: &Transaction<'_>, id: FileId, at_ns: i64) -> Result<bool> {
-    let sql = "SELECT path, state, copies_wanted <= \
-        (SELECT count(*) FROM copy WHERE file = file.id AND copy.state = 'whole') \
-        FROM file WHERE id = ?1";
-    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-    let found: Option<(Vec<u8>, FileState, bool)> = one(transaction, sql, [id], row)?;
-    let (path, state, complete) = found.ok_or(CatalogueError::NoFile(id))?;
-    let dirty = !complete && state != FileState::Retired;
-    let sql = "UPDATE cached SET dirty = ?2 WHERE file = ?1";
-    run(transaction, sql, params![id, dirty])?;
-    if !complete {
-        return Ok(false);
-    }
-    if state == FileState::Arriving {
-        if let Some(old) = file_at(transaction, LIVE_AT, &path)? {
-            retire(transaction, old, at_ns)?;
+    Ok(!settle_all(transaction, &[id], at_ns)?.is_empty())
+}
+
+/// Draws the conclusions when the copies of files have changed; those that have the copies they want, by number.
+///
+/// Such a file is live, its requests to be stored are delivered and the cache may drop it; another one that is wanted
+/// the cache must keep.
+pub fn settle_all(
+    transaction: &Transaction<'_>,
+    files: &[FileId],
+    at_ns: i64,
+) -> Result<Vec<FileId>> {
+    let sql = "SELECT id, state, copies_wanted <= \
+        (SELECT count(*) FROM copy WHERE file = file.id AND copy.state = 'whole'), path \
+        FROM file WHERE id IN ({many})";
+    let (mut found, mut complete, mut kept, mut dropped) =
+        (HashSet::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut new, mut paths): (Vec<FileId>, Vec<Vec<u8>>) = (Vec::new(), Vec::new());
+    many(transaction, sql, &[], files, |row| {
+        let (id, state, is_complete) = (row.get(0)?, row.get::<FileState>(1)?, row.get(2)?);
+        found.insert(id);
+        if is_complete {
+            complete.push(id);
         }
-        run(
-            transaction,
-            "UPDATE file SET state = 'live' WHERE id = ?1",
-            [id],
-        )?;
+        let is_needed = !is_complete && state != FileState::Retired;
+        if is_needed { &mut kept } else { &mut dropped }.push(id);
+        if is_complete && state == FileState::Arriving {
+            new.push(id);
+            paths.push(row.get(3)?);
+        }
+        Ok(())
+    })?;
+    if let Some(id) = files.iter().find(|id| !found.contains(id)) {
+        return Err(CatalogueError::NoFile(*id));
     }
-    let sql = "UPDATE request SET state = 'delivered', done_ns = ?2 \
-        WHERE file = ?1 AND done_ns IS NULL AND kind = 'store'";
-    run(transaction, sql, params![id, at_ns])?;
-    Ok(true)
+    let sql = "UPDATE cached SET dirty = ?1 WHERE file IN ({many})";
+    let nothing = |_: &Row<'_>| Ok(());
+    many(transaction, sql, &[Value::Integer(1)], &kept, nothing)?;
+    many(transaction, sql, &[Value::Integer(0)], &dropped, nothing)?;
+    let mut old: Vec<FileId> = Vec::new();
+    let sql = "SELECT id FROM file WHERE state = 'live' AND path IN ({many})";
+    many(transaction, sql, &[], &paths, |row| {
+        old.push(row.get(0)?);
+        Ok(())
+    })?;
+    for old in old {
+        retire(transaction, old, at_ns)?;
+    }
+    let sql = "UPDATE file SET state = 'live' WHERE id IN ({many})";
+    many(transaction, sql, &[], &new, nothing)?;
+    let sql = "UPDATE request SET state = 'delivered', done_ns = ?1 \
+        WHERE file IN ({many}) AND done_ns IS NULL AND kind = 'store'";
+    let at = [Value::Integer(at_ns)];
+    many(transaction, sql, &at, &complete, nothing)?;
+    complete.sort_unstable();
+    Ok(complete)
 }
 
 /// The copies of a file with their segments.

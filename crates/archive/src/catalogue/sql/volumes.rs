@@ -1,13 +1,13 @@
 //! Volumes.
 
-use super::files::{retire, settle};
+use super::files::{retire, settle_all};
 use super::hand_over::hand_over;
 use super::lists::add_list;
 use super::recorded::insert_recorded;
 use super::rejoin::{give_up_missing, rejoin, was_full_in_backup};
 use super::rows::{self, SEGMENT, VOLUME, segment};
 use super::volume_rows::{insert_volume, refuse_open_writes, volume};
-use super::{Database, Row, Transaction, all, one, params, run};
+use super::{Database, Row, Transaction, all, many, one, params, run};
 use crate::catalogue::{
     CatalogueError, Fact, FileId, Forgotten, LOAD_COUNT, ListItem, Loss, OnVolume, Recorded,
     Rediscovered, Rejoined, Result, VolumeId, Volumes,
@@ -50,21 +50,25 @@ fn forget(
         JOIN copy ON copy.id = segment.copy WHERE segment.volume = ?1";
     let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let copies: Vec<(i64, FileId)> = all(transaction, sql, [id], row)?;
-    for (copy, _) in &copies {
-        run(transaction, "DELETE FROM segment WHERE copy = ?1", [copy])?;
-        run(transaction, "DELETE FROM copy WHERE id = ?1", [copy])?;
+    let numbers: Vec<i64> = copies.iter().map(|(copy, _)| *copy).collect();
+    for sql in [
+        "DELETE FROM segment WHERE copy IN ({many})",
+        "DELETE FROM copy WHERE id IN ({many})",
+    ] {
+        many(transaction, sql, &[], &numbers, |_| Ok(()))?;
     }
     for (file, _) in &lost {
         retire(transaction, *file, at_ns)?;
     }
     let files: BTreeSet<FileId> = copies.iter().map(|(_, file)| *file).collect();
+    let files: Vec<FileId> = files.into_iter().collect();
+    let complete = settle_all(transaction, &files, at_ns)?;
     let mut lacking = 0;
-    for file in files {
-        let is_complete = settle(transaction, file, at_ns)?;
-        let sql = "SELECT 1 FROM file WHERE id = ?1 AND state = 'live'";
-        let is_live = one(transaction, sql, [file], |_| Ok(()))?.is_some();
-        lacking += u64::from(is_live && !is_complete);
-    }
+    let sql = "SELECT id FROM file WHERE state = 'live' AND id IN ({many})";
+    many(transaction, sql, &[], &files, |row| {
+        lacking += u64::from(complete.binary_search(&row.get(0)?).is_err());
+        Ok(())
+    })?;
     run(transaction, "DELETE FROM volume WHERE id = ?1", [id])?;
     Ok(Forgotten {
         copies: copies.len() as u64,

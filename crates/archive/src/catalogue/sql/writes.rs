@@ -1,15 +1,17 @@
 //! Writes.
 
-use super::files::{must_exist, settle};
-use super::rows::{checked, insert_segment};
+use super::files::settle_all;
+use super::rows::{SEGMENT_ROW, checked, segment_row};
 use super::volume_rows::volume;
-use super::{Database, Row, Transaction, all, new_row, one, params, run, walk};
+use super::{
+    AT_ONCE, Database, Row, Transaction, Value, all, enter, many, new_row, one, params, run, walk,
+};
 use crate::catalogue::{
     CatalogueError, FileId, Migration, Missing, OpenWrite, Part, Result, VolumeId, WriteId, Writes,
     Written,
 };
 use crate::record::{Volume, VolumeFormat, VolumeState};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 /// A copy in an open write, and how much of it is on tape.
@@ -18,6 +20,8 @@ struct UnderWay {
     path: Vec<u8>,
     file_bytes: u64,
     zstd_bytes: Option<u64>,
+    /// As the catalogue has it.
+    zstd_before: Option<u64>,
     on_tape: u64,
     /// An empty file is on tape when its header is.
     begun: bool,
@@ -27,6 +31,10 @@ impl UnderWay {
     /// The length of what is written.
     fn bytes(&self) -> u64 {
         self.zstd_bytes.unwrap_or(self.file_bytes)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.begun && self.on_tape == self.bytes()
     }
 }
 
@@ -56,40 +64,89 @@ fn check_writable(transaction: &Transaction<'_>, id: VolumeId, on: &Volume) -> R
     }
 }
 
-/// Puts a copy under a write: a new one, or one that goes on.
-fn take_copy(
-    transaction: &Transaction<'_>,
-    write: &OpenWrite,
-    label: &str,
-    (file, number): (FileId, u32),
-) -> Result<()> {
-    must_exist(transaction, file)?;
-    let sql = "SELECT number FROM copy WHERE file = ?1 AND number != ?2 AND state != 'lost' \
-        AND (open_write = ?3 OR EXISTS (SELECT 1 FROM segment \
-        WHERE segment.copy = copy.id AND segment.volume = ?4))";
-    let params = params![file, number, write.id, write.volume];
-    let other: Option<u32> = one(transaction, sql, params, |row| row.get(0))?;
-    if let Some(number) = other {
-        return Err(CatalogueError::SameVolume {
-            file,
-            number,
-            label: label.to_owned(),
-        });
+/// Puts copies under a write: new ones, or such as go on.
+fn take_copies(transaction: &Transaction<'_>, write: &OpenWrite, label: &str) -> Result<()> {
+    let files: Vec<FileId> = write.copies.iter().map(|(file, _)| *file).collect();
+    let mut known: HashSet<FileId> = HashSet::new();
+    let sql = "SELECT id FROM file WHERE id IN ({many})";
+    many(transaction, sql, &[], &files, |row| {
+        known.insert(row.get(0)?);
+        Ok(())
+    })?;
+    let mut copies: HashMap<FileId, Vec<Known>> = HashMap::new();
+    let sql = "SELECT file, number, id, CASE WHEN state != 'writing' THEN state \
+        WHEN open_write IS NOT NULL THEN 'being written' END, \
+        state != 'lost' AND EXISTS (SELECT 1 FROM segment \
+        WHERE segment.copy = copy.id AND segment.volume = ?1) \
+        FROM copy WHERE file IN ({many})";
+    let volume = [Value::Integer(write.volume.0)];
+    many(transaction, sql, &volume, &files, |row| {
+        let copy = Known {
+            number: row.get(1)?,
+            id: row.get(2)?,
+            state: row.get(3)?,
+            is_here: row.get(4)?,
+        };
+        copies.entry(row.get(0)?).or_default().push(copy);
+        Ok(())
+    })?;
+    let (mut new, mut begun) = (Vec::new(), Vec::new());
+    let mut taken: HashMap<FileId, u32> = HashMap::new();
+    for &(file, number) in &write.copies {
+        if !known.contains(&file) {
+            return Err(CatalogueError::NoFile(file));
+        }
+        let copies = copies.get(&file).map_or(&[][..], |copies| copies);
+        let of_this_write = taken.insert(file, number);
+        let mut here = copies.iter().filter(|copy| copy.is_here);
+        let on_tape = here.find(|copy| copy.number != number);
+        let other = of_this_write.filter(|taken| *taken != number);
+        if let Some(number) = other.or(on_tape.map(|copy| copy.number)) {
+            let label = label.to_owned();
+            return Err(CatalogueError::SameVolume {
+                file,
+                number,
+                label,
+            });
+        }
+        let copy = copies.iter().find(|copy| copy.number == number);
+        let state = match of_this_write {
+            Some(_) => Some("being written"),
+            None => copy.and_then(|copy| copy.state.as_deref()),
+        };
+        if let Some(state) = state {
+            let state = state.to_owned();
+            return Err(CatalogueError::CopyExists {
+                file,
+                number,
+                state,
+            });
+        }
+        match copy {
+            Some(copy) => begun.push(copy.id),
+            None => new.push([
+                Value::Integer(file.0),
+                Value::Integer(number.into()),
+                Value::Text("writing"),
+                Value::Integer(write.id.0),
+            ]),
+        }
     }
-    let sql = "INSERT INTO copy (file, number, state, open_write) VALUES (?1, ?2, 'writing', ?3) \
-        ON CONFLICT (file, number) DO UPDATE SET open_write = ?3 \
-        WHERE copy.state = 'writing' AND copy.open_write IS NULL";
-    if run(transaction, sql, params![file, number, write.id])? > 0 {
-        return Ok(());
-    }
-    let sql = "SELECT CASE state WHEN 'writing' THEN 'being written' ELSE state END \
-        FROM copy WHERE file = ?1 AND number = ?2";
-    let state = one(transaction, sql, params![file, number], |row| row.get(0))?;
-    Err(CatalogueError::CopyExists {
-        file,
-        number,
-        state: state.unwrap_or_default(),
-    })
+    let sql = "UPDATE copy SET open_write = ?1 WHERE id IN ({many})";
+    let id = [Value::Integer(write.id.0)];
+    many(transaction, sql, &id, &begun, |_| Ok(()))?;
+    let columns = ["file", "number", "state", "open_write"];
+    enter(transaction, "copy", columns, &new)
+}
+
+/// A copy that a file has.
+struct Known {
+    number: u32,
+    id: i64,
+    /// Why it cannot be written.
+    state: Option<String>,
+    /// Some of it is on the volume that is to be written.
+    is_here: bool,
 }
 
 fn under_way(
@@ -108,19 +165,19 @@ fn under_way(
             on_tape: row.get(5)?,
             begun: row.get(6)?,
             zstd_bytes: row.get(7)?,
+            zstd_before: row.get(7)?,
         };
         Ok(((row.get(0)?, row.get(1)?), copy))
     })?;
     Ok(found.into_iter().collect())
 }
 
-/// Enters a segment that is what it should be: within the write, and the next bytes of its file.
+/// The row of a segment that is what it should be: within the write, and the next bytes of its file.
 fn enter_part(
-    transaction: &Transaction<'_>,
     (volume, first_block, next_block): (VolumeId, u64, u64),
     copy: &mut UnderWay,
     part: &Part,
-) -> Result<()> {
+) -> Result<[Value<'static>; SEGMENT_ROW.len()]> {
     let segment = &part.segment;
     let wrong = |what: String| CatalogueError::Impossible {
         path: copy.path.clone(),
@@ -154,7 +211,7 @@ fn enter_part(
         ))
     })?;
     copy.begun = true;
-    insert_segment(transaction, volume, copy.copy, segment)
+    segment_row(volume, copy.copy, segment)
 }
 
 fn commit(
@@ -176,40 +233,40 @@ fn commit(
         });
     }
     let mut copies = under_way(transaction, write)?;
-    for part in &written.parts {
+    let place = (volume, first_block, next_block);
+    let rows = written.parts.iter().map(|part| {
         let Part { file, number, .. } = *part;
         let copy = copies.get_mut(&(file, number));
-        let copy = copy.ok_or(CatalogueError::NoCopy { file, number })?;
-        enter_part(transaction, (volume, first_block, next_block), copy, part)?;
+        enter_part(
+            place,
+            copy.ok_or(CatalogueError::NoCopy { file, number })?,
+            part,
+        )
+    });
+    let rows = rows.collect::<Result<Vec<_>>>()?;
+    enter(transaction, "segment", SEGMENT_ROW, &rows)?;
+    let frames = copies
+        .values()
+        .filter(|copy| copy.zstd_bytes != copy.zstd_before);
+    for copy in frames {
+        let sql = "UPDATE copy SET zstd_bytes = ?2 WHERE id = ?1";
+        run(transaction, sql, params![copy.copy, copy.zstd_bytes])?;
     }
-    let frame = "UPDATE copy SET zstd_bytes = ?2 WHERE id = ?1";
-    let whole = "UPDATE copy SET zstd_bytes = ?2, state = 'whole', written_ns = ?3, open_write = NULL WHERE id = ?1";
-    let mut files: Vec<FileId> = Vec::new();
-    for ((file, _), copy) in &copies {
-        if copy.begun && copy.on_tape == copy.bytes() {
-            run(
-                transaction,
-                whole,
-                params![copy.copy, copy.zstd_bytes, at_ns],
-            )?;
-            files.push(*file);
-        } else {
-            run(transaction, frame, params![copy.copy, copy.zstd_bytes])?;
-        }
-    }
+    let whole = || copies.iter().filter(|(_, copy)| copy.is_whole());
+    let sql =
+        "UPDATE copy SET state = 'whole', written_ns = ?1, open_write = NULL WHERE id IN ({many})";
+    let numbers: Vec<i64> = whole().map(|(_, copy)| copy.copy).collect();
+    let at = [Value::Integer(at_ns)];
+    many(transaction, sql, &at, &numbers, |_| Ok(()))?;
+    let mut files: Vec<FileId> = whole().map(|((file, _), _)| *file).collect();
+    files.sort_unstable();
+    files.dedup();
     close(transaction, write)?;
     let sql = "UPDATE volume SET next_block = ?2, written_bytes = written_bytes + ?3, state = ?4 \
         WHERE id = ?1";
     let params = params![volume, next_block, written.bytes, written.state];
     run(transaction, sql, params)?;
-    files.sort_unstable();
-    let mut complete = Vec::new();
-    for file in files {
-        if settle(transaction, file, at_ns)? {
-            complete.push(file);
-        }
-    }
-    Ok(complete)
+    settle_all(transaction, &files, at_ns)
 }
 
 /// Ends a write: copies with a part on tape wait for their next volume, those without are gone.
@@ -225,41 +282,90 @@ pub(super) fn close(transaction: &Transaction<'_>, write: WriteId) -> Result<()>
     }
 }
 
+/// A copy of a file that may lack others.
+struct Present {
+    number: u32,
+    is_lost: bool,
+    /// It was begun, and nobody is writing it.
+    waits: bool,
+    from: u64,
+    zstd_bytes: Option<u64>,
+    volumes: Vec<VolumeId>,
+}
+
 /// The copies that a file lacks and that nobody is writing.
-fn missing(transaction: &Transaction<'_>, file: FileId, wanted: u32) -> Result<Vec<Missing>> {
-    let sql = "SELECT state = 'lost', state = 'writing' AND open_write IS NULL, number, \
-        (SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) FROM segment WHERE segment.copy = copy.id), zstd_bytes \
-        FROM copy WHERE file = ?1 ORDER BY number";
-    let copies: Vec<(bool, bool, Missing)> = all(transaction, sql, [file], |row| {
-        let missing = Missing {
-            number: row.get(2)?,
-            from: row.get(3)?,
-            zstd_bytes: row.get(4)?,
-        };
-        Ok((row.get(0)?, row.get(1)?, missing))
-    })?;
-    let last = copies.last().map_or(0, |(.., copy)| copy.number);
+fn missing(copies: &[Present], wanted: u32) -> Vec<Missing> {
+    let last = copies.iter().map(|copy| copy.number).max().unwrap_or(0);
     // Whole, or on its way.
-    let cared_for = copies.iter().filter(|(lost, waits, _)| !lost && !waits);
+    let cared_for = copies.iter().filter(|copy| !copy.is_lost && !copy.waits);
     let lacking = (wanted as usize).saturating_sub(cared_for.count());
-    let parts = copies.iter().filter(|(_, waits, _)| *waits);
+    let parts = copies.iter().filter(|copy| copy.waits).map(|copy| Missing {
+        number: copy.number,
+        from: copy.from,
+        zstd_bytes: copy.zstd_bytes,
+    });
     let new = (last.saturating_add(1)..).map(|number| Missing {
         number,
         from: 0,
         zstd_bytes: None,
     });
-    Ok(parts
-        .map(|(.., part)| *part)
-        .chain(new)
-        .take(lacking)
-        .collect())
+    parts.chain(new).take(lacking).collect()
 }
 
-/// The volumes that hold some of a file's copies but this one.
-fn elsewhere(transaction: &Transaction<'_>, file: FileId, number: u32) -> Result<Vec<VolumeId>> {
-    let sql = "SELECT DISTINCT segment.volume FROM copy JOIN segment ON segment.copy = copy.id \
-        WHERE copy.file = ?1 AND copy.number != ?2";
-    all(transaction, sql, params![file, number], |row| row.get(0))
+/// The copies of files, each file's by their numbers, with the volumes that have some of them.
+fn copies_of(
+    transaction: &Transaction<'_>,
+    files: &[FileId],
+) -> Result<HashMap<FileId, Vec<Present>>> {
+    let sql = "SELECT copy.file, number, state = 'lost', state = 'writing' AND open_write IS NULL, \
+        segment.bytes, zstd_bytes, segment.volume \
+        FROM copy LEFT JOIN segment ON segment.copy = copy.id \
+        WHERE copy.file IN ({many}) ORDER BY copy.file, number";
+    let mut found: HashMap<FileId, Vec<Present>> = HashMap::new();
+    many(transaction, sql, &[], files, |row| {
+        let (copies, number) = (found.entry(row.get(0)?).or_default(), row.get(1)?);
+        if copies.last().is_none_or(|copy| copy.number != number) {
+            copies.push(Present {
+                number,
+                is_lost: row.get(2)?,
+                waits: row.get(3)?,
+                from: 0,
+                zstd_bytes: row.get(5)?,
+                volumes: Vec::new(),
+            });
+        }
+        if let (Some(copy), Some(bytes)) = (copies.last_mut(), row.get::<Option<u64>>(4)?) {
+            copy.from += bytes;
+            let volume = row.get(6)?;
+            if !copy.volumes.contains(&volume) {
+                copy.volumes.push(volume);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Adds the copies that files lack.
+fn add_missing(
+    transaction: &Transaction<'_>,
+    listed: &mut Vec<(Migration, u32)>,
+    found: &mut Vec<Migration>,
+) -> Result<()> {
+    let files: Vec<FileId> = listed.iter().map(|(one, _)| one.file).collect();
+    let mut copies = copies_of(transaction, &files)?;
+    for (mut migration, wanted) in listed.drain(..) {
+        let copies = copies.remove(&migration.file).unwrap_or_default();
+        migration.missing = missing(&copies, wanted);
+        if let Some(first) = migration.missing.first() {
+            let others = copies.iter().filter(|copy| copy.number != first.number);
+            migration.elsewhere = others
+                .flat_map(|copy| copy.volumes.iter().copied())
+                .collect();
+            found.push(migration);
+        }
+    }
+    Ok(())
 }
 
 fn migrations(
@@ -270,27 +376,29 @@ fn migrations(
     let sql = "SELECT cached.file, file.path, file.bytes, file.created_ns, file.copies_wanted, file.modified_ns \
         FROM cached JOIN file ON file.id = cached.file \
         WHERE cached.dirty = 1 AND cached.entered_ns <= ?1 ORDER BY cached.entered_ns, cached.key";
-    let mut found = Vec::new();
+    let (mut listed, mut found) = (Vec::new(), Vec::new());
     walk(transaction, sql, [entered_until_ns], |row| {
-        if found.len() == limit {
-            return Ok(ControlFlow::Break(()));
-        }
-        let file = row.get(0)?;
-        let missing = missing(transaction, file, row.get(4)?)?;
-        let Some(first) = missing.first() else {
-            return Ok(ControlFlow::Continue(()));
-        };
-        found.push(Migration {
-            file,
+        let migration = Migration {
+            file: row.get(0)?,
             path: row.get(1)?,
             bytes: row.get(2)?,
             stored_ns: row.get(3)?,
             modified_ns: row.get(5)?,
-            elsewhere: elsewhere(transaction, file, first.number)?,
-            missing,
-        });
-        Ok(ControlFlow::Continue(()))
+            missing: Vec::new(),
+            elsewhere: Vec::new(),
+        };
+        listed.push((migration, row.get(4)?));
+        if found.len() + listed.len() < limit && listed.len() < AT_ONCE {
+            return Ok(ControlFlow::Continue(()));
+        }
+        add_missing(transaction, &mut listed, &mut found)?;
+        if found.len() < limit {
+            return Ok(ControlFlow::Continue(()));
+        }
+        Ok(ControlFlow::Break(()))
     })?;
+    add_missing(transaction, &mut listed, &mut found)?;
+    found.truncate(limit);
     Ok(found)
 }
 
@@ -308,9 +416,7 @@ impl<D: Database> Writes for D {
                 begun_ns: at_ns,
                 copies: copies.to_vec(),
             };
-            for copy in copies {
-                take_copy(transaction, &write, &on.label, *copy)?;
-            }
+            take_copies(transaction, &write, &on.label)?;
             Ok(write)
         })
     }
