@@ -136,7 +136,7 @@ impl Statements for Open<'_> {
             return Ok(callers_ns);
         }
         let sql = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000000 AS BIGINT)";
-        let row = self.transaction.borrow_mut().query_one(sql, &[])?;
+        let row = self.transaction.borrow_mut().query_typed_one(sql, &[])?;
         Ok(row.try_get(0)?)
     }
 
