@@ -21,6 +21,7 @@ impl Random {
     }
 
     /// A number from 0 to `n - 1`, all equally likely; 0 when `n` is 0.
+    #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         // Multiply-shift with rejection (Lemire 2019): exact, and one multiplication as a rule.
         loop {
@@ -33,6 +34,7 @@ impl Random {
     }
 
     /// A number strictly between 0 and 1, with 53 random bits.
+    #[inline]
     pub fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }

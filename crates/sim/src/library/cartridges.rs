@@ -61,23 +61,28 @@ impl Cartridges {
         if *place != AT_REST {
             return;
         }
-        let unused = self.unused.pop();
-        *place = unused.unwrap_or(self.states.len() as u32);
-        let waiting = unused.map(|place| std::mem::take(&mut self.states[place as usize].waiting));
-        let state = CartridgeState {
+        let known = Waiting::nobody(number.0, medium);
+        if let Some(unused) = self.unused.pop() {
+            *place = unused;
+            // In its place, with the room of its lists.
+            let state = &mut self.states[unused as usize];
+            (state.hall, state.index, state.known) = (hall, index, known);
+            (state.place, state.ready, state.window) = (Whereabouts::Slot, None, None);
+            state.waiting.clear();
+            state.motion.clear();
+            return;
+        }
+        *place = self.states.len() as u32;
+        self.states.push(CartridgeState {
             hall,
             index,
             place: Whereabouts::Slot,
-            waiting: waiting.unwrap_or_default(),
-            known: Waiting::nobody(number.0, medium),
+            waiting: Vec::new(),
+            known,
             motion: Vec::new(),
             ready: None,
             window: None,
-        };
-        match unused {
-            Some(place) => self.states[place as usize] = state,
-            None => self.states.push(state),
-        }
+        });
     }
 
     /// A cartridge is in its slot, and nobody asks for it.

@@ -21,10 +21,9 @@ pub(super) enum State {
     Polling,
     Searching,
     Reading,
-    /// With what is to follow.
-    Rewinding {
-        unload: bool,
-    },
+    Rewinding,
+    /// Rewinding, to be unloaded then.
+    RewindingHome,
     Unloading,
     WaitsForPut,
     Putting,
@@ -156,7 +155,7 @@ impl State {
             State::Polling => Some(Part::ReadyPoll),
             State::Searching => Some(Part::Search),
             State::Reading => Some(Part::Read),
-            State::Rewinding { .. } => Some(Part::Rewind),
+            State::Rewinding | State::RewindingHome => Some(Part::Rewind),
             State::Unloading => Some(Part::Unload),
             State::Cleaning => Some(Part::Cleaning),
             State::Failed => Some(Part::Failure),
@@ -169,7 +168,7 @@ impl State {
             State::Polling => Some(Action::Mount),
             State::Searching => Some(Action::Locate),
             State::Reading => Some(Action::Read),
-            State::Rewinding { .. } => Some(Action::Rewind),
+            State::Rewinding | State::RewindingHome => Some(Action::Rewind),
             State::Unloading => Some(Action::Unmount),
             State::Cleaning => Some(Action::Clean),
             State::Failed => Some(Action::Repair),

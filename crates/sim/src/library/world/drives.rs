@@ -115,15 +115,13 @@ impl<'a> World<'a> {
                 self.begin(drive, State::Reading, read);
             }
             State::Reading => self.leg_done(drive),
-            State::Rewinding { unload } => {
-                let rewound = self.kind(drive).mechanics.rewound();
-                let state = &mut self.drives[drive];
-                (state.rewound, state.head) = (true, rewound);
-                if unload {
-                    self.dismount(drive)
-                } else {
-                    self.settle(drive)
-                }
+            State::Rewinding => {
+                self.rewound(drive);
+                self.settle(drive)
+            }
+            State::RewindingHome => {
+                self.rewound(drive);
+                self.dismount(drive)
             }
             State::Unloading => {
                 if self.waits_for_unload(self.drives[drive].hall) {
@@ -167,10 +165,15 @@ impl<'a> World<'a> {
         }
     }
 
-    fn loaded(&mut self, drive: DriveId) {
+    /// The head is where it is after a load and after a rewind.
+    fn rewound(&mut self, drive: DriveId) {
         let rewound = self.kind(drive).mechanics.rewound();
         let state = &mut self.drives[drive];
         (state.rewound, state.head) = (true, rewound);
+    }
+
+    fn loaded(&mut self, drive: DriveId) {
+        self.rewound(drive);
         if self.policy().affinity {
             if self.turns(drive) {
                 self.put_unread_back(drive);
@@ -344,15 +347,15 @@ impl<'a> World<'a> {
 
     fn round_over(&mut self, drive: DriveId) {
         match self.policy().rewind {
-            Rewind::AfterAnswer if !self.goes_on(drive) => self.rewind(drive, false),
+            Rewind::AfterAnswer if !self.goes_on(drive) => self.rewind(drive, State::Rewinding),
             Rewind::AfterAnswer | Rewind::AtDismount => self.settle(drive),
         }
     }
 
-    fn rewind(&mut self, drive: DriveId, unload: bool) {
+    fn rewind(&mut self, drive: DriveId, state: State) {
         let mechanics = &self.kind(drive).mechanics;
         let takes = mechanics.rewind(&self.drives[drive].head, &mut self.service);
-        self.begin(drive, State::Rewinding { unload }, takes);
+        self.begin(drive, state, takes);
     }
 
     /// Nothing is left to be read: the cartridge goes, or stays until the drive is needed.
@@ -381,7 +384,7 @@ impl<'a> World<'a> {
     pub(super) fn dismount(&mut self, drive: DriveId) {
         let state = &self.drives[drive];
         if !state.rewound {
-            return self.rewind(drive, true);
+            return self.rewind(drive, State::RewindingHome);
         }
         if self.waits_for_unload(state.hall) {
             self.ask_robot(drive, false)

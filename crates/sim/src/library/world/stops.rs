@@ -178,10 +178,7 @@ impl World<'_> {
         let goes_home = |state: State| {
             matches!(
                 state,
-                State::Rewinding { unload: true }
-                    | State::Unloading
-                    | State::WaitsForPut
-                    | State::Putting
+                State::RewindingHome | State::Unloading | State::WaitsForPut | State::Putting
             )
         };
         drives
