@@ -9,7 +9,7 @@ use crate::catalogue::{
 };
 use crate::record::{File, Owner};
 use crate::sums::Sum;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 
 /// The number of the live file of a path.
@@ -483,14 +483,21 @@ impl<D: Database> Files for D {
     }
 
     fn find(&self, pattern: &Pattern, after: Option<&[u8]>, limit: usize) -> Result<Vec<Found>> {
-        let sql = "SELECT volume.label FROM copy JOIN segment ON segment.copy = copy.id \
+        let sql = "SELECT copy.file, volume.label FROM copy JOIN segment ON segment.copy = copy.id \
             JOIN volume ON volume.id = segment.volume \
-            WHERE copy.file = ?1 AND copy.state = 'whole' \
-            GROUP BY copy.number, volume.id ORDER BY copy.number, min(segment.file_offset)";
+            WHERE copy.file IN ({many}) AND copy.state = 'whole' \
+            GROUP BY copy.file, copy.number, volume.id, volume.label \
+            ORDER BY copy.file, copy.number, min(segment.file_offset)";
         self.read(|transaction| {
             let mut found = matches(transaction, pattern, after, limit)?;
+            let files: Vec<FileId> = found.iter().map(|file| file.file).collect();
+            let mut volumes: HashMap<FileId, Vec<String>> = HashMap::new();
+            many(transaction, sql, &[], &files, |row| {
+                volumes.entry(row.get(0)?).or_default().push(row.get(1)?);
+                Ok(())
+            })?;
             for file in &mut found {
-                file.volumes = all(transaction, sql, [file.file], |row| row.get(0))?;
+                file.volumes = volumes.remove(&file.file).unwrap_or_default();
             }
             Ok(found)
         })

@@ -14,8 +14,8 @@ use tapewise_archive::deliver::shown;
 use tapewise_formats::list::Separator;
 use tapewise_plot::Table;
 
-/// Files listed by one question.
-const AT_ONCE: usize = 10_000;
+/// Files listed by one question: each looks through the index of names anew.
+const AT_ONCE: usize = 50_000;
 
 /// What to do about a name with a line break.
 const HINT: &str = "--null ends names with a zero byte, and `recall --null` reads them";
