@@ -20,6 +20,7 @@ on_each_database!(
     facts_of_a_cartridge_are_the_last_that_were_seen,
     a_cartridge_that_carries_another_volume_than_before_is_read_in_under_its_barcode,
     what_a_volume_that_was_read_whole_does_not_have_is_lost,
+    of_a_file_and_those_in_the_directory_that_took_its_place_what_was_stored_last_is_live,
     a_file_of_which_nothing_is_left_can_be_stored_again,
     no_file_is_stored_where_another_one_needs_a_directory,
     of_two_versions_the_one_stored_last_is_the_later_one_though_the_clock_was_set_back,
@@ -213,6 +214,64 @@ fn a_cartridge_that_carries_another_volume_than_before_is_read_in_under_its_barc
         labels.map(|(_, volume)| volume.label).collect::<Vec<_>>(),
         ["A", "B"]
     );
+}
+
+fn of_a_file_and_those_in_the_directory_that_took_its_place_what_was_stored_last_is_live(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let live = |under: &str| -> Vec<String> {
+        let found = catalogue.find(&Pattern::Prefix(under.as_bytes().to_vec()), None, 99);
+        let paths = found.expect("found").into_iter().map(|found| found.path);
+        paths
+            .map(|path| String::from_utf8(path).expect("a path"))
+            .collect()
+    };
+    let mut volumes = 0;
+    let mut read = |path: &str, stored_ns: i64| {
+        volumes += 1;
+        let on = Volume {
+            next_block: 9,
+            ..volume(&format!("A{volumes:05}L8"))
+        };
+        let joined = catalogue.rejoin(&[on], &[found(path, 10, stored_ns)], 99);
+        joined.expect("joined").files
+    };
+    // The directory came later, and its tapes are read before or after that of the file.
+    assert_eq!(
+        [("1/a", 5), ("1/a/x/y", 6), ("1/a/z", 7)].map(|(path, at)| read(path, at)),
+        [1; 3]
+    );
+    assert_eq!(live("1/"), ["1/a/x/y", "1/a/z"]);
+    assert_eq!(
+        [("2/a/x/y", 6), ("2/a/z", 7), ("2/a", 5)].map(|(path, at)| read(path, at)),
+        [1, 1, 0]
+    );
+    assert_eq!(live("2/"), ["2/a/x/y", "2/a/z"]);
+    // The file came later, when what was in the directory had been deleted.
+    assert_eq!(
+        [("3/a/x", 5), ("3/a/y", 6), ("3/a", 7)].map(|(path, at)| read(path, at)),
+        [1; 3]
+    );
+    assert_eq!(live("3/"), ["3/a"]);
+    assert_eq!(
+        [("4/a", 7), ("4/a/x", 5), ("4/a-x", 5)].map(|(path, at)| read(path, at)),
+        [1, 0, 1]
+    );
+    assert_eq!(live("4/"), ["4/a", "4/a-x"]);
+    // What is read again does not come back.
+    for path in ["1/a", "2/a", "3/a/x", "4/a/x"] {
+        assert_eq!(read(path, 5), 0, "{path}");
+    }
+    assert_eq!(
+        [
+            live("1/").len(),
+            live("2/").len(),
+            live("3/").len(),
+            live("4/").len()
+        ],
+        [2, 2, 1, 2]
+    );
+    assert_sound(&*catalogue);
 }
 
 fn what_a_volume_that_was_read_whole_does_not_have_is_lost(catalogue: Arc<dyn Catalogue>) {

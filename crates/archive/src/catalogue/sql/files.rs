@@ -134,9 +134,13 @@ fn make_way(
         known.insert(directory.to_vec());
     }
     let sql = "SELECT path FROM file WHERE path >= ?1 AND path < ?2 AND state = 'live' LIMIT 1";
-    let (below, behind) = ([path, b"/"].concat(), [path, b"0"].concat());
-    let other: Option<Vec<u8>> = one(transaction, sql, params![below, behind], |row| row.get(0))?;
+    let other: Option<Vec<u8>> = one(transaction, sql, below(path), |row| row.get(0))?;
     other.map_or(Ok(()), |other| Err(in_the_way(&other)))
+}
+
+/// What the paths below a directory begin at, and what they come before.
+pub fn below(directory: &[u8]) -> [Vec<u8>; 2] {
+    [[directory, b"/"].concat(), [directory, b"0"].concat()]
 }
 
 /// Enters a file that somebody stores, with the request to do so.

@@ -2,12 +2,13 @@
 //!
 //! A file that the tape tells when it was stored is the one of the catalogue that was stored then, with the
 //! same length and sum. Of two versions of a path the one that was stored later is live, in whatever order
-//! their cartridges are read; the other is kept as a retired version with its copies.
+//! their cartridges are read; the other is kept as a retired version with its copies. So it is with a file and those
+//! that need a directory in its place.
 
-use super::files::{LIVE_AT, file_at, insert_file, retire, settle, versions};
+use super::files::{below, insert_file, retire, settle, versions};
 use super::rows::{insert_segment, sums};
 use super::volume_rows::{check_segments, insert_volume, refuse_open_writes, volume};
-use super::{Row, Transaction, all, new_row, one, params, run};
+use super::{Row, Transaction, all, many, new_row, one, params, run};
 use crate::catalogue::{
     CopyState, FULL_IN_BACKUP, FileId, FileState, Recorded, Rediscovered, Rejoined, Result,
     VolumeId,
@@ -311,23 +312,25 @@ fn matching(transaction: &Transaction<'_>, found: &Rediscovered) -> Result<Optio
     Ok(None)
 }
 
-/// Makes a retired file live again whose path no later version has: it was retired when its cartridge was
-/// forgotten.
+/// Makes a retired file live again in whose place nothing later is: it was retired when its cartridge was forgotten.
 fn revive(
     transaction: &Transaction<'_>,
     file: FileId,
     joined: &mut Rejoined,
     at_ns: i64,
 ) -> Result<()> {
-    let sql = "SELECT live.id, live.created_ns < file.created_ns FROM file \
-        LEFT JOIN file AS live ON live.path = file.path AND live.state = 'live' \
-        WHERE file.id = ?1 AND file.state = 'retired'";
+    let sql = "SELECT path, created_ns FROM file WHERE id = ?1 AND state = 'retired'";
     let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let found: Option<(Option<FileId>, Option<bool>)> = one(transaction, sql, [file], row)?;
-    match found {
-        Some((Some(live), Some(true))) => retire(transaction, live, at_ns)?,
-        Some((None, _)) => {}
-        _ => return Ok(()),
+    let Some((path, created_ns)) = one::<_, (Vec<u8>, i64), 1>(transaction, sql, [file], row)?
+    else {
+        return Ok(());
+    };
+    let rivals = rivals(transaction, &path)?;
+    if rivals.iter().any(|rival| rival.created_ns >= created_ns) {
+        return Ok(());
+    }
+    for rival in rivals {
+        retire(transaction, rival.file, at_ns)?;
     }
     let sql = "UPDATE file SET state = 'live', retired_ns = NULL WHERE id = ?1";
     run(transaction, sql, [file])?;
@@ -343,32 +346,58 @@ fn insert(
     at_ns: i64,
 ) -> Result<FileId> {
     let created_ns = found.stored_ns.unwrap_or(at_ns);
-    let state = match file_at(transaction, LIVE_AT, &found.file.path)? {
-        Some(live) if is_newer(transaction, found, live)? => {
-            retire(transaction, live, at_ns)?;
-            joined.versions += 1;
-            FileState::Live
+    let rivals = rivals(transaction, &found.file.path)?;
+    joined.versions += u64::from(!rivals.is_empty());
+    let state = if rivals.iter().all(|rival| is_newer(found, rival)) {
+        for rival in rivals {
+            retire(transaction, rival.file, at_ns)?;
         }
-        Some(_) => {
-            joined.versions += 1;
-            FileState::Retired
-        }
-        None => FileState::Live,
+        joined.files += 1;
+        FileState::Live
+    } else {
+        FileState::Retired
     };
-    joined.files += u64::from(state == FileState::Live);
     let how = (found.copies_wanted, state);
     insert_file(transaction, &found.file, &Owner::default(), how, created_ns)
 }
 
-/// Whether a file that was found was stored after the live one of its path. Where the tape does not say when,
-/// the time of its contents decides, and of equal times what is found later.
-fn is_newer(transaction: &Transaction<'_>, found: &Rediscovered, live: FileId) -> Result<bool> {
-    let sql = "SELECT created_ns, modified_ns FROM file WHERE id = ?1";
-    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let known: Option<(i64, i64)> = one(transaction, sql, [live], row)?;
-    let (created_ns, modified_ns) = known.unwrap_or_default();
-    Ok(match found.stored_ns {
-        Some(stored_ns) => stored_ns > created_ns,
-        None => found.file.modified_ns >= modified_ns,
-    })
+/// A live file that cannot be delivered beside another one.
+struct Rival {
+    file: FileId,
+    created_ns: i64,
+    modified_ns: i64,
+}
+
+/// The live files that cannot be delivered beside one of this path: the one that has it, those where it needs a
+/// directory, and those below it. Which of them were deleted, or replaced by which, no tape says; the last one stored
+/// stays.
+fn rivals(transaction: &Transaction<'_>, path: &[u8]) -> Result<Vec<Rival>> {
+    let mut rivals = Vec::new();
+    let mut enter = |row: &Row<'_>| {
+        rivals.push(Rival {
+            file: row.get(0)?,
+            created_ns: row.get(1)?,
+            modified_ns: row.get(2)?,
+        });
+        Ok(())
+    };
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    let directories = slashes.map(|(at, _)| &path[..at]);
+    let at: Vec<&[u8]> = directories.chain([path]).collect();
+    let sql =
+        "SELECT id, created_ns, modified_ns FROM file WHERE state = 'live' AND path IN ({many})";
+    many(transaction, sql, &[], &at, &mut enter)?;
+    let sql = "SELECT id, created_ns, modified_ns FROM file \
+        WHERE state = 'live' AND path >= ?1 AND path < ?2";
+    all(transaction, sql, below(path), enter)?;
+    Ok(rivals)
+}
+
+/// Whether a file that was found was stored after another one. Where the tape does not say when, the time of its
+/// contents decides, and of equal times what is found later.
+fn is_newer(found: &Rediscovered, other: &Rival) -> bool {
+    match found.stored_ns {
+        Some(stored_ns) => stored_ns > other.created_ns,
+        None => found.file.modified_ns >= other.modified_ns,
+    }
 }
