@@ -131,7 +131,8 @@ fn no_library() -> CliError {
     CliError::input("neither a directory with a library.toml nor a kind of drive")
         .hint(
             "`tapewise emulate DIR` makes such a directory, whose devices are emulated:DIR#drive0, emulated:DIR#drive1 \
-             and emulated:DIR#changer; kinds: `tapewise profile list`",
+             and emulated:DIR#changer; a DIR that does not begin with / is looked for below the directory in which \
+             tapewise is started; kinds: `tapewise profile list`",
         )
 }
 
