@@ -134,16 +134,24 @@ fn line(what: &str, joined: &Rejoined, left_out: usize) -> String {
         units::count(joined.files as usize, "file")
     );
     let counts = [
-        (joined.copies, "further copies of known files"),
-        (joined.versions, "older versions"),
-        (joined.known, "known before"),
+        (
+            joined.copies,
+            "further copy of a known file",
+            "further copies of known files",
+        ),
+        (joined.versions, "older version", "older versions"),
+        (joined.known, "known before", "known before"),
         (
             joined.displaced,
+            "copy lost: something else lies in its place",
             "copies lost: something else lies in their place",
         ),
     ];
-    for (count, words) in counts.into_iter().filter(|(count, _)| *count > 0) {
-        line.push_str(&format!(", {count} {words}"));
+    for (count, one, many) in counts.into_iter().filter(|(count, ..)| *count > 0) {
+        line.push_str(&format!(
+            ", {count} {}",
+            if count == 1 { one } else { many }
+        ));
     }
     line
 }
