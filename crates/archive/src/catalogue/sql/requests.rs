@@ -154,6 +154,27 @@ pub(super) fn settle(transaction: &Transaction<'_>, recall: &Request, at_ns: i64
     run(transaction, &sql, params).map(|_| ())
 }
 
+/// Changes many requests by a statement that returns their numbers; those that it changed.
+fn changed(
+    transaction: &Transaction<'_>,
+    sql: &str,
+    requests: &[RequestId],
+    at_ns: i64,
+) -> Result<HashSet<RequestId>> {
+    let mut changed = HashSet::new();
+    many(
+        transaction,
+        sql,
+        &[Value::Integer(at_ns)],
+        requests,
+        |row| {
+            changed.insert(row.get(0)?);
+            Ok(())
+        },
+    )?;
+    Ok(changed)
+}
+
 fn answer(transaction: &Transaction<'_>, id: RequestId, answer: &Answer, at_ns: i64) -> Result<()> {
     let request = unanswered(transaction, id)?;
     let store = request.kind == RequestKind::Store;
@@ -362,13 +383,12 @@ impl<D: Database> Requests for D {
     }
 
     fn start(&self, requests: &[RequestId], at_ns: i64) -> Result<()> {
-        let sql = "UPDATE request SET state = 'started', started_ns = ?2 WHERE id = ?1";
+        let sql = "UPDATE request SET state = 'started', started_ns = ?1 \
+            WHERE id IN ({many}) AND done_ns IS NULL RETURNING id";
         self.write(|transaction| {
-            for id in requests {
-                unanswered(transaction, *id)?;
-                run(transaction, sql, params![id, at_ns])?;
-            }
-            Ok(())
+            let started = changed(transaction, sql, requests, at_ns)?;
+            let left = requests.iter().find(|id| !started.contains(id));
+            left.map_or(Ok(()), |id| unanswered(transaction, *id).map(|_| ()))
         })
     }
 
@@ -390,16 +410,12 @@ impl<D: Database> Requests for D {
     }
 
     fn withdraw(&self, requests: &[RequestId], at_ns: i64) -> Result<Vec<RequestId>> {
-        let sql = "UPDATE request SET state = 'cancelled', done_ns = ?2 \
-            WHERE id = ?1 AND kind = 'recall' AND state = 'queued'";
+        let sql = "UPDATE request SET state = 'cancelled', done_ns = ?1 \
+            WHERE id IN ({many}) AND kind = 'recall' AND state = 'queued' RETURNING id";
         self.write(|transaction| {
-            let mut withdrawn = Vec::new();
-            for &id in requests {
-                if run(transaction, sql, params![id, at_ns])? > 0 {
-                    withdrawn.push(id);
-                }
-            }
-            Ok(withdrawn)
+            let withdrawn = changed(transaction, sql, requests, at_ns)?;
+            let is_withdrawn = |id: &&RequestId| withdrawn.contains(*id);
+            Ok(requests.iter().filter(is_withdrawn).copied().collect())
         })
     }
 

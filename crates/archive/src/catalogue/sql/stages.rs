@@ -387,13 +387,11 @@ impl<D: Database> Stages for D {
     }
 
     fn release_stage(&self, id: &str, files: &[FileId]) -> Result<()> {
-        self.write(|transaction| {
-            for file in files {
-                let sql = "DELETE FROM pin WHERE file = ?1 AND holder = ?2";
-                run(transaction, sql, params![file, holder(id)])?;
-            }
-            Ok(())
-        })
+        let (sql, holder) = (
+            "DELETE FROM pin WHERE holder = ?1 AND file IN ({many})",
+            holder(id),
+        );
+        self.write(|transaction| many(transaction, sql, &[Value::Text(&holder)], files, |_| Ok(())))
     }
 
     fn release_file(&self, user: &str, file: FileId) -> Result<()> {
