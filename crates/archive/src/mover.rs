@@ -215,6 +215,8 @@ pub enum MoveError {
         volumes: usize,
         /// Cartridges that this run tried, with what was wrong with them.
         lost: Vec<(String, String)>,
+        /// What was written.
+        done: Box<Migrated>,
     },
     /// A file of the cache cannot be copied.
     #[error("{}: {source}", crate::deliver::shown(path))]
@@ -235,6 +237,14 @@ pub enum MoveError {
 }
 
 impl MoveError {
+    /// What was written before no volume was left, if that is the error.
+    pub fn take_done(&mut self) -> Option<Migrated> {
+        match self {
+            MoveError::NoVolume { done, .. } => Some(std::mem::take(&mut **done)),
+            _ => None,
+        }
+    }
+
     /// The error of a drive that it is.
     fn run_error(&self) -> Option<&RunError> {
         match self {

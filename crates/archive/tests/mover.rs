@@ -3,7 +3,8 @@
 use crate::site;
 
 use site::Site;
-use tapewise_archive::catalogue::{Files, VolumeId, Volumes};
+use std::collections::BTreeSet;
+use tapewise_archive::catalogue::{Files, Loss, VolumeId, Volumes};
 use tapewise_archive::record::VolumeState;
 use tapewise_emulator::Faults;
 use tapewise_model::Random;
@@ -154,6 +155,36 @@ fn a_file_longer_than_a_part_spans_volumes_and_comes_back_whole() {
     let recalled = site.mover(|mover| mover.recall()).expect("recalled");
     assert_eq!((recalled.delivered, recalled.failed), (12, vec![]));
     assert_eq!(std::fs::read(to.join(&long.0)).expect("delivered"), long.1);
+}
+
+#[test]
+fn a_file_in_parts_gets_a_copy_again_for_one_that_went_with_a_cartridge() {
+    let mut site = Site::new(2, 20, Faults::none());
+    site.settings.part_bytes = 16 << 10;
+    site.settings.volume_bytes = Some(40 << 10);
+    let files = site.store(12, 2, 9);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    site.empty_cache();
+    let long = files.iter().find(|(_, contents)| contents.len() == 50_000);
+    let long = site.id(&long.expect("a long file").0);
+    let entry = site.catalogue.file(long).expect("a file");
+    let gone = entry.copies[0].segments[0].0;
+    let forgotten = site.catalogue.forget_volume(gone, Loss::Refused, 9);
+    assert!(forgotten.expect("all have another copy").lacking > 0);
+    let mut to_remake = BTreeSet::new();
+    for (volume, _) in volumes(&site) {
+        to_remake.extend(site.verify(volume).expect("verified").to_remake);
+    }
+    assert!(to_remake.contains(&long), "{to_remake:?}");
+    let to_remake: Vec<_> = to_remake.into_iter().collect();
+    let remade = site.mover(|mover| mover.remake(to_remake)).expect("remade");
+    assert_eq!(remade.failed, vec![]);
+    for (path, _) in &files {
+        let entry = site.catalogue.file(site.id(path)).expect("a file");
+        assert_eq!((entry.lacks(), entry.copies.len()), (0, 2), "{path}");
+    }
+    site.assert_integrity();
 }
 
 #[test]

@@ -16,6 +16,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use tapewise::Cartridge;
 use tapewise_archive::cache::{Cache, CacheError, Recovered};
 use tapewise_archive::catalogue::{CatalogueError, Held, PostgresUrl, Upgrade};
 use tapewise_archive::mover::{MoveError, Mover, Settings, random_uuid};
@@ -350,9 +351,17 @@ impl Archive {
 /// No event is longer: each is written as a whole, so that several processes may append to one log.
 const LONGEST_LINE: usize = 1 << 16;
 
+/// Sees that the profile places blocks on the tape and knows how long locates take. With any other one an archive would
+/// take files that it cannot read back.
 fn check_profile(name: &str) -> Result<(), CliError> {
-    let loaded = crate::profiles::load_drive(name);
-    loaded.map(drop).map_err(|error| error.of("`profile`"))
+    let loaded = crate::profiles::load_drive(name).map_err(|error| error.of("`profile`"))?;
+    Cartridge::new(loaded).map(drop).map_err(|error| {
+        CliError::input(format!("`profile`: {error}")).hint(
+            "an archive needs a profile with a model: `tapewise profile list` shows which have one, `tapewise measure` and \
+             `tapewise fit` make one of your drive. The profile of a similar drive will do: files are read all the same, \
+             in an order that is not the best",
+        )
+    })
 }
 
 fn tell(notice: Notice) {

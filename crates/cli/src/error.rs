@@ -97,6 +97,11 @@ impl CliError {
         }
     }
 
+    /// The same with another exit code.
+    pub fn with_exit(self, exit: Exit) -> CliError {
+        CliError { exit, ..self }
+    }
+
     /// The same exit code with another message.
     pub fn saying(self, message: impl fmt::Display) -> CliError {
         CliError {

@@ -269,8 +269,10 @@ impl Moving<'_> {
             unavailable.map(|(label, why)| CliError::failed(format_args!("volume {label}: {why}")));
         let (migrated, unwritten) = match migrated {
             Ok(migrated) => (migrated, None),
-            Err(error @ MoveError::NoVolume { .. }) => (Migrated::default(), Some(error.into())),
-            Err(error) => return Err(error.into()),
+            Err(mut error) => match error.take_done() {
+                Some(done) => (done, Some(error.into())),
+                None => return Err(error.into()),
+            },
         };
         self.tell(&migrated);
         Ok(Round {

@@ -23,9 +23,10 @@ pub struct BucketUrl {
 pub struct NoBucketUrl(String);
 
 impl BucketUrl {
-    /// Whether a place is meant to be in a bucket, and not on this machine.
+    /// Whether a place is meant to be in a bucket, and not on this machine: also if a slash is missing, rather than
+    /// that a directory `s3:` is made.
     pub fn is_one(place: &[u8]) -> bool {
-        place.starts_with(SCHEME.as_bytes())
+        place.starts_with(b"s3:")
     }
 
     /// Takes the name of a place; slashes at its end do not count.
@@ -116,6 +117,8 @@ mod tests {
             assert_eq!(url.to_string(), written);
         }
         for text in [
+            "s3:films",
+            "s3:/films/x",
             "s3://",
             "s3:///x",
             "s3://a b/x",

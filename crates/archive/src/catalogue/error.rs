@@ -294,8 +294,10 @@ pub enum CatalogueError {
     },
     /// Files would be lost.
     #[error(
-        "{files} files have their only copy on volume {label}, {} for one: copy them first, or accept the loss",
-        String::from_utf8_lossy(example)
+        "{} only copy on volume {label}: {}{}",
+        if *files == 1 { "one file has its".to_owned() } else { format!("{files} files have their") },
+        String::from_utf8_lossy(example),
+        if *files == 1 { "" } else { " for one" }
     )]
     OnlyCopy {
         /// The volume.

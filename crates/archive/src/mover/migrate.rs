@@ -124,7 +124,8 @@ impl Mover<'_> {
             None => Err(MoveError::NoVolume {
                 files: state.homeless.len(),
                 volumes: self.catalogue.volumes()?.len(),
-                lost: state.done.volumes_lost,
+                lost: state.done.volumes_lost.clone(),
+                done: Box::new(state.done),
             }),
         }
     }

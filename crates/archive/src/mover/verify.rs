@@ -354,7 +354,7 @@ impl Checker<'_> {
         if bytes < copy.zstd_bytes.unwrap_or(file.bytes) {
             self.found.bytes = self.found.bytes.saturating_add(bytes);
             self.found.parts += 1;
-            return Ok(());
+            return self.note_lacking(copy);
         }
         if file.sums.is_empty() {
             self.found.bytes = self.found.bytes.saturating_add(bytes);
@@ -381,9 +381,18 @@ impl Checker<'_> {
         } else {
             catalogue.note_verified(copy.file, copy.number, now_ns)?;
         }
-        // What the cache has goes to tape by itself.
-        let entry = catalogue.file(copy.file)?;
-        if copy.live && entry.cached.is_none() && entry.lacks() > 0 {
+        self.note_lacking(copy)
+    }
+
+    /// Notes a file that lacks copies, if one is whole. What the cache has goes to tape by itself.
+    fn note_lacking(&mut self, copy: &OnVolume) -> Result<(), CatalogueError> {
+        let entry = self.with.catalogue.file(copy.file)?;
+        let is_whole = |copy: &crate::catalogue::Copy| copy.state == CopyState::Whole;
+        if copy.live
+            && entry.cached.is_none()
+            && entry.lacks() > 0
+            && entry.copies.iter().any(is_whole)
+        {
             self.found.to_remake.push(copy.file);
         }
         Ok(())

@@ -15,6 +15,7 @@ use crate::quantity;
 use crate::socket::{bind, host_name, resolve};
 use crate::telemetry::tracer;
 use crate::watch::Watch;
+use clap::builder::NonEmptyStringValueParser;
 use signal_hook::consts::SIGTERM;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -49,7 +50,7 @@ pub struct Mover {
     #[arg(long = "changer", value_name = "DEVICE")]
     changers: Vec<String>,
     /// The name of this host, for other movers and for `mover drain` [default: as the system calls it].
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     host: Option<String>,
     /// How long a claim lasts that is not renewed: after this time another mover takes over [default: 60s].
     #[arg(long, value_name = "TIME", value_parser = lease_time)]

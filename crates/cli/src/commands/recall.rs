@@ -15,6 +15,7 @@ use crate::quantity;
 use crate::search::SearchArgs;
 use crate::settings::Settings;
 use clap::ArgGroup;
+use clap::builder::NonEmptyStringValueParser;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -82,7 +83,8 @@ pub struct Recall {
         long,
         value_name = "NAME",
         requires = "archive",
-        conflicts_with = "pull_list"
+        conflicts_with = "pull_list",
+        value_parser = NonEmptyStringValueParser::new()
     )]
     user: Option<String>,
     /// With --archive: what for, such as `production`: `[mounts]` of archive.toml can give activities shares of the

@@ -10,6 +10,7 @@ use crate::output::say;
 use crate::progress::{Meter, State};
 use crate::quantity;
 use crate::units;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::fs::Metadata;
@@ -76,7 +77,7 @@ pub struct Store {
     #[arg(long, value_name = "RULE", value_parser = group_by, conflicts_with = "later")]
     group_by: Option<GroupBy>,
     /// Record the files under the name of this user or project.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     user: Option<String>,
     /// Print only errors on standard error.
     #[arg(short, long)]
@@ -119,10 +120,10 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     let refused = Cell::new(false);
     let answer = RefCell::new(Answer::new("store", args.json));
     let on_tape = |all| -> Result<(), CliError> {
-        let migrated = to_tape(&archive, &cache, &stop, args, all)?;
+        let (migrated, unwritten) = to_tape(&archive, &cache, &stop, args, all)?;
         told(&archive, &migrated, &mut answer.borrow_mut())?;
         refused.set(refused.get() || !migrated.refused.is_empty());
-        Ok(())
+        unwritten.map_or(Ok(()), Err)
     };
     let make_room = || {
         if args.later {
@@ -162,7 +163,11 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     }
     let written = if args.later { Ok(()) } else { on_tape(false) };
     answer.borrow().end()?;
-    written?;
+    // Input is at fault only if nothing came of it.
+    written.map_err(|error| match error.exit() {
+        Exit::Input if stored > 0 => error.with_exit(Exit::Partial),
+        _ => error,
+    })?;
     Ok(if refused.get() || !changed.is_empty() {
         ExitCode::from(Exit::Partial as u8)
     } else {
@@ -271,32 +276,50 @@ fn to_store(
     )?)
 }
 
-/// Brings to tape what is due; or all, where the cache has no room for it to wait.
+/// Brings to tape what is due; or all, where the cache has no room for it to wait. What no volume takes is an error
+/// beside what was written.
 fn to_tape(
     archive: &Archive,
     cache: &Cache,
     stop: &Arc<AtomicBool>,
     args: &Store,
     all: bool,
-) -> Result<Migrated, CliError> {
+) -> Result<(Migrated, Option<CliError>), CliError> {
     let migrated = archive.with_mover(cache, stop, args.quiet, |mover| {
-        mover.migrate(if all {
+        let until_ns = if all {
             now_ns()
         } else {
             mover.settings.due_until_ns(now_ns())
-        })
+        };
+        match mover.migrate(until_ns) {
+            Ok(migrated) => Ok((migrated, None)),
+            Err(mut error) => match error.take_done() {
+                Some(done) => Ok((done, Some(error))),
+                None => Err(error),
+            },
+        }
     });
-    migrated.map_err(|error| {
+    let hinted = |error: CliError| {
         if all {
-            return error.or_hint("what was acknowledged is safe; the same command stores the rest");
+            return error
+                .or_hint("what was acknowledged is safe; the same command stores the rest");
         }
         let again = args.archive.display();
-        let mut hint = format!("what was acknowledged is safe: `tapewise store --archive {again}` brings it to tape");
+        let mut hint = format!(
+            "what was acknowledged is safe: `tapewise store --archive {again}` brings it to tape"
+        );
         if archive.is_loaded_by_hand() {
             hint += ", where `changers` in archive.toml names a robot: by hand tapes are read, not written";
         }
         error.or_hint(&hint)
-    })
+    };
+    match migrated {
+        Ok((migrated, unwritten)) => Ok((
+            migrated,
+            unwritten.map(|error| hinted(CliError::from(error))),
+        )),
+        Err(error) => Err(hinted(error)),
+    }
 }
 
 /// Stores files in portions until it is asked to stop; how many were, and why those were not that somebody wrote to

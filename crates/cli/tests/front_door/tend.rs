@@ -34,6 +34,11 @@ fn a_setting_that_no_archive_can_work_with_is_named() {
             "`block_bytes` is 8000",
         ),
         ("profile = ", "profile = \"lto99\" # ", "`profile`"),
+        (
+            "profile = ",
+            "profile = \"ts1160\" # ",
+            "requests cannot be placed on the tape",
+        ),
         ("drives = ", "drive = ", "drive"),
     ] {
         desk.put("A/archive.toml", settings.replace(from, to));
@@ -95,5 +100,36 @@ fn what_was_compressed_says_by_how_much_and_is_recalled_and_verified() {
         verified.text().contains("6 copies right"),
         "{}",
         verified.text()
+    );
+}
+
+#[test]
+fn a_volume_that_is_in_no_library_keeps_no_other_one_from_being_scrubbed() {
+    let desk = desk();
+    desk.done(&format!("store --archive A --quiet {REELS}"));
+    desk.put(
+        "shelf.csv",
+        "volume,path,size_bytes,start_block\nA00001L8,old,1000,4\n",
+    );
+    desk.done("catalog add --archive A shelf.csv --block-size 262144");
+    for command in [
+        "scrub --archive A --hours 99",
+        "verify --archive A A00001L8 TW0001",
+    ] {
+        let read = desk.run(&format!("catalog {command} --quiet"));
+        assert_eq!(read.code, 7, "{command}: {}", read.err);
+        assert!(
+            read.text().contains("TW0001: 6 copies right"),
+            "{}",
+            read.text()
+        );
+        assert!(read.err.contains("A00001L8: not verified"), "{}", read.err);
+    }
+    let alone = desk.run("catalog verify --archive A --quiet A00001L8");
+    assert!(
+        alone.code != 0 && alone.code != 7,
+        "{}: {}",
+        alone.code,
+        alone.err
     );
 }

@@ -1,7 +1,7 @@
 //! `tapewise catalog add`: cartridges that others wrote, or whose catalogue was lost.
 
 use crate::archive::Archive;
-use crate::error::CliError;
+use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::json::Answer;
 use crate::now::now_ns;
@@ -18,7 +18,7 @@ use tapewise_archive::deliver::shown;
 use tapewise_archive::foreign::{
     BlockList, ForeignVolume, InLibrary, LeftOut, ListError, Listed, is_same_label,
 };
-use tapewise_archive::mover::Others;
+use tapewise_archive::mover::{Others, ReadIn};
 use tapewise_archive::record::VolumeFormat;
 use tapewise_formats::csv_requests::CsvRows;
 use tapewise_formats::fields::FieldOptions;
@@ -110,9 +110,15 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
         mover.read_in(&args.tapes, Others::Add, copies)
     });
     let rebuilt = read.map_err(|error| error.if_interrupted(super::rebuild::GO_ON))?;
+    let is_passed = |(_, read): &(String, ReadIn)| matches!(read, ReadIn::Passed(_));
+    let has_passed = rebuilt.volumes.iter().any(is_passed);
     let told = super::rebuild::told(rebuilt, &mut answer);
     answer.end()?;
-    told
+    match told {
+        // Each was asked for by its name.
+        Ok(_) if has_passed => Ok(ExitCode::from(Exit::Partial as u8)),
+        told => told,
+    }
 }
 
 /// What a file tells: cartridges, and where what is on them comes from.

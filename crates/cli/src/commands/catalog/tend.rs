@@ -178,15 +178,16 @@ fn verify_all(
 ) -> Result<ExitCode, CliError> {
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
-    let (mut lost, mut told) = (0, Ok(()));
+    let (mut lost, mut verified, mut lacks, mut told) = (0, 0, false, Ok(()));
     let complete = |drives: &Drives, state| work.complete(drives, state);
-    let verified = archive.with_measured_mover(&cache, &stop, quiet, &complete, |mover| {
+    let read = archive.with_measured_mover(&cache, &stop, quiet, &complete, |mover| {
         let mut failed = None;
         let mut to_remake = BTreeSet::new();
         for (id, found) in mover.verify(work.volumes, work.budget)? {
             let label = mover.catalogue.volume(id)?.label;
             match found {
                 Ok(found) => {
+                    verified += 1;
                     to_remake.extend(found.to_remake.iter().copied());
                     match say_verified(&label, &found, answer) {
                         Ok(more) => lost += more,
@@ -204,21 +205,33 @@ fn verify_all(
         if !to_remake.is_empty() {
             match mover.remake(to_remake.into_iter().collect()) {
                 Ok(moved) => {
+                    lacks = !moved.failed.is_empty();
                     if let Err(error) = say_remade(archive, &moved, answer) {
                         told = Err(error);
                     }
                 }
-                Err(error) => say(format_args!(
-                    "tapewise: the copies that files lack were not made: {error}\n"
-                )),
+                Err(error) => {
+                    lacks = true;
+                    say(format_args!(
+                        "tapewise: the copies that files lack were not made: {error}\n"
+                    ));
+                }
             }
         }
         failed.map_or(Ok(()), Err)
     });
     told?;
     answer.end()?;
-    verified?;
+    let is_part = match read {
+        // The others were read, and what was found is said and noted.
+        Err(error) if verified > 0 && error.exit() != Exit::Interrupted => true,
+        read => {
+            read?;
+            lacks
+        }
+    };
     Ok(match lost {
+        0 if is_part => ExitCode::from(Exit::Partial as u8),
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(Exit::Checksum as u8),
     })
