@@ -357,9 +357,8 @@ fn check_profile(name: &str) -> Result<(), CliError> {
     let loaded = crate::profiles::load_drive(name).map_err(|error| error.of("`profile`"))?;
     Cartridge::new(loaded).map(drop).map_err(|error| {
         CliError::input(format!("`profile`: {error}")).hint(
-            "an archive needs a profile with a model: `tapewise profile list` shows which have one, `tapewise measure` and \
-             `tapewise fit` make one of your drive. The profile of a similar drive will do: files are read all the same, \
-             in an order that is not the best",
+            "an archive needs a profile that says how the drive moves: `tapewise profile list` shows which do. That of a \
+             similar drive will do: files are read all the same, in an order that is not the best",
         )
     })
 }
