@@ -35,7 +35,15 @@ pub struct Certificate {
 /// Why a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
-    /// A file cannot be read, or has not what it must have.
+    /// A file has not what it must have.
+    #[error("{path}: no {what} in it")]
+    Without {
+        /// The file.
+        path: PathBuf,
+        /// What is looked for.
+        what: &'static str,
+    },
+    /// A file cannot be read.
     #[error("{path}: {source}")]
     File {
         /// The file.
@@ -92,17 +100,22 @@ fn changed(files: &TlsSettings) -> [Option<SystemTime>; 2] {
 }
 
 fn read(files: &TlsSettings) -> Result<Arc<CertifiedKey>, CertificateError> {
-    let at = |path: &PathBuf| {
+    let at = |path: &PathBuf, what: &'static str| {
         let path = path.clone();
-        move |source| CertificateError::File { path, source }
+        move |source| match source {
+            pem::Error::NoItemsFound => CertificateError::Without { path, what },
+            source => CertificateError::File { path, source },
+        }
     };
+    let in_chain = at(&files.certificate, "certificate");
     let chain = CertificateDer::pem_file_iter(&files.certificate);
     let chain: Result<Vec<_>, _> = chain.and_then(Iterator::collect);
-    let chain = chain.map_err(at(&files.certificate))?;
-    if chain.is_empty() {
-        return Err(at(&files.certificate)(pem::Error::NoItemsFound));
-    }
-    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(at(&files.key))?;
+    let chain = match chain {
+        Ok(chain) if chain.is_empty() => Err(in_chain(pem::Error::NoItemsFound)),
+        chain => chain.map_err(in_chain),
+    }?;
+    let key = PrivateKeyDer::from_pem_file(&files.key);
+    let key = key.map_err(at(&files.key, "private key"))?;
     let fits = CertifiedKey::from_der(chain, key, &crypto::ring::default_provider());
     let fits = fits.map_err(|source| CertificateError::Key {
         path: files.key.clone(),

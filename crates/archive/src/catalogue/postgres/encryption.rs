@@ -104,8 +104,10 @@ impl Encryption {
             .with_root_certificates(roots);
         let config = match (&self.certificate, &self.key) {
             (Some(certificate), Some(path)) => {
-                let key =
-                    PrivateKeyDer::from_pem_file(path).map_err(|error| unusable(path, &error))?;
+                let key = PrivateKeyDer::from_pem_file(path).map_err(|error| match error {
+                    pem::Error::NoItemsFound => unusable(path, &"no private key in it"),
+                    error => unusable(path, &error),
+                })?;
                 let with_key = config.with_client_auth_cert(certificates(certificate)?, key);
                 with_key.map_err(|error| unusable(path, &error))?
             }
@@ -129,7 +131,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let found = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
     let found: Vec<_> = found.map_err(|error| unusable(path, &error))?;
     if found.is_empty() {
-        return Err(unusable(path, &pem::Error::NoItemsFound));
+        return Err(unusable(path, &"no certificate in it"));
     }
     Ok(found)
 }
