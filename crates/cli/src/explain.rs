@@ -264,14 +264,25 @@ fn percent_above(total: Micros, bound: Micros) -> String {
 }
 
 fn held_back_line(chosen: &Found, shortest: &HeldBack) -> String {
-    let HeldBack { likely, worst, .. } = shortest;
     let instead = if chosen.is_sorted() {
         "sorted order is given"
     } else {
         "the order given has the least regret"
     };
+    let HeldBack {
+        likely,
+        worst,
+        sorted_worst,
+        beside_sorted,
+        ..
+    } = shortest;
+    let (longer, sorted) = match beside_sorted {
+        Some((longer, sorted)) if worst <= sorted_worst => (longer, sorted),
+        _ => (worst, sorted_worst),
+    };
     format!(
-        "an order that would likely take {likely}, but up to {worst} if the map is off, which is longer than sorting; {instead}"
+        "an order that would likely take {likely}, but {longer} if the map is off in one of the ways tried, where sorted \
+         order takes {sorted}; {instead}"
     )
 }
 

@@ -116,7 +116,7 @@ pub fn line(aim: &Aim, placed: &Placed) -> String {
     let wanted = match aim.objective {
         Objective::Total => "least total".to_owned(),
         Objective::Mean => format!(
-            "least mean time until a request is read, each counting 1 + priority; total at most {MEAN_EXTRA_PERCENT} % above the least"
+            "least mean time until a request is read, each counting 1 + priority; total at most {MEAN_EXTRA_PERCENT} % above that of the default order"
         ),
         Objective::Deadline => {
             let deadlines = aim.wishes.deadline.iter().flatten();

@@ -1,7 +1,7 @@
 //! Event logs on disk, appended to, and what stands at their top.
 
 use std::fs::File;
-use std::io::Result;
+use std::io::{BufRead, BufReader, Error, Read, Result};
 #[cfg(unix)]
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -9,6 +9,12 @@ use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{Device, Header, whole_lines_bytes};
 use tapewise_run::Log;
 use tapewise_scsi::Identity;
+
+/// What every header has.
+const MARK: &str = "\"tapewise_events\"";
+
+/// More than any header has, in bytes.
+const LONGEST_HEADER: u64 = 1 << 16;
 
 /// A header that says that this program writes.
 pub fn header() -> Header {
@@ -42,24 +48,49 @@ impl<L: Log + ?Sized> Log for Watched<'_, L> {
 }
 
 /// Opens a log to go on behind its last whole line: half of one is what a killed program leaves.
+///
+/// # Errors
+/// What the disk says; a file that is there and does not begin as an event log does.
 pub fn append(path: &Path) -> Result<File> {
-    append_with_mode(path, 0o666)
+    let mut log = opened(path, 0o666)?;
+    let mut first = String::new();
+    BufReader::new(&log)
+        .take(LONGEST_HEADER)
+        .read_line(&mut first)
+        .map_err(|_| no_log())?;
+    let is_log = first.starts_with('{') && (!first.ends_with('\n') || first.contains(MARK));
+    if !first.is_empty() && !is_log {
+        return Err(no_log());
+    }
+    cut(&mut log)?;
+    Ok(log)
 }
 
-/// The same; a log that is made is readable by nobody else.
+/// The same for the log of an archive, which is readable by nobody else if it is made here.
 pub fn append_private(path: &Path) -> Result<File> {
-    append_with_mode(path, 0o600)
+    let mut log = opened(path, 0o600)?;
+    cut(&mut log)?;
+    Ok(log)
 }
 
-fn append_with_mode(path: &Path, mode: u32) -> Result<File> {
+fn no_log() -> Error {
+    Error::other(
+        "this file is there and is no event log, and nothing was written to it: give a new one",
+    )
+}
+
+fn opened(path: &Path, mode: u32) -> Result<File> {
     let mut options = File::options();
     options.create(true).read(true).append(true);
     #[cfg(unix)]
     options.mode(mode);
-    let mut log = options.open(path)?;
-    let end = whole_lines_bytes(&mut log)?;
-    log.set_len(end)?;
-    Ok(log)
+    options.open(path)
+}
+
+/// Cuts off half a line at the end.
+fn cut(log: &mut File) -> Result<()> {
+    let end = whole_lines_bytes(log)?;
+    log.set_len(end)
 }
 
 #[cfg(test)]
@@ -80,12 +111,37 @@ mod tests {
             (format!("{long}\n{long}"), format!("{long}\n")),
         ] {
             std::fs::write(&path, before).expect("a log");
-            append(&path)
+            append_private(&path)
                 .expect("a log")
                 .write_all(b"end")
                 .expect("written");
             let now = std::fs::read_to_string(&path).expect("a log");
             assert!(now == format!("{kept}end"), "{} bytes", now.len());
+        }
+    }
+
+    #[test]
+    fn a_file_of_somebody_else_is_not_written_to() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("log");
+        let others = [
+            "a/f4.bin",
+            "a/f4.bin\n",
+            "{\"id\":\"a\"}\n",
+            "\n",
+            "\u{fffd}",
+        ];
+        for other in others {
+            std::fs::write(&path, other).expect("a file");
+            let error = append(&path).expect_err("refused");
+            assert!(error.to_string().contains("is no event log"), "{error}");
+            assert_eq!(std::fs::read_to_string(&path).expect("a file"), other);
+        }
+        std::fs::write(&path, [0xff, 0xfe, b'\n']).expect("a file");
+        append(&path).expect_err("refused");
+        for ours in ["", "{\"tapewise_events\":1}\n", "{\"tapewise_ev"] {
+            std::fs::write(&path, ours).expect("a log");
+            append(&path).expect("a log");
         }
     }
 }

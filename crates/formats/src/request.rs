@@ -28,6 +28,15 @@ pub struct Request {
     pub extra: Vec<(String, String)>,
 }
 
+impl Request {
+    /// The file by which a copy script finds it below a directory: its path, unless that begins at another root, or else
+    /// its id.
+    pub fn copied_as(&self) -> &str {
+        let below = self.path.as_deref().filter(|path| !path.starts_with('/'));
+        below.unwrap_or(&self.id)
+    }
+}
+
 /// A run of blocks of one request, in file order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Extent {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use tapewise_model::profile::Known;
 use tapewise_model::{Layout, Micros, PositionSource, Profile};
 use tapewise_order::robust::{Misfit, Sensitivity, price_under, tape_with_model_of};
-use tapewise_order::{Algorithm, Alternatives, Figures, OPT_MAX_VISITS, Objective, Tape};
+use tapewise_order::{Algorithm, Alternatives, Figures, OPT_MAX_VISITS, Objective, Tape, sort};
 
 /// The orders of a short explanation, beside the one asked for.
 pub const SHORT: [Algorithm; 4] = [
@@ -49,6 +49,11 @@ pub struct HeldBack {
     pub likely: Micros,
     /// Its total if map and model are as far off as they may be.
     pub worst: Micros,
+    /// The same of sorted order.
+    pub sorted_worst: Micros,
+    /// Of the other maps tried the one on which it exceeds sorted order by most: what both take there. None if it
+    /// exceeds it on none.
+    pub beside_sorted: Option<(Micros, Micros)>,
     /// Whether no order is shorter, with these times.
     pub optimal: bool,
 }
@@ -315,10 +320,21 @@ fn held_back(placed: &Placed, chosen: &Found, effort: &Effort) -> Option<HeldBac
     if likely >= chosen.total() || likely.to_string() == chosen.total().to_string() {
         return None;
     }
-    let worst = (placed.alternatives).worst_total(&placed.problem, &shortest.order);
+    let (alternatives, problem) = (&placed.alternatives, &placed.problem);
+    let sorted = sort(problem);
+    let [worst, sorted_worst] = [&shortest.order, &sorted]
+        .map(|order| alternatives.worst_total(problem, order) + placed.unload());
+    let [totals, sorted] =
+        [&shortest.order, &sorted].map(|order| alternatives.totals(problem, order));
+    let pairs = totals.into_iter().zip(sorted);
+    let beside_sorted = pairs.max_by_key(|(total, sorted)| *total - *sorted);
+    let beside_sorted = beside_sorted.filter(|(total, sorted)| total > sorted);
+    let unload = placed.unload();
     Some(HeldBack {
         likely,
-        worst: worst + placed.unload(),
+        worst,
+        sorted_worst,
+        beside_sorted: beside_sorted.map(|(total, sorted)| (total + unload, sorted + unload)),
         optimal: shortest.is_optimal(&placed.problem),
     })
 }

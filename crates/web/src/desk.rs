@@ -4,7 +4,7 @@ use crate::answer::{Answer, Drive, Order, Tape, Turn};
 use crate::ask::Question;
 use crate::papers;
 use crate::sizing::{self, Sizing};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
 use std::io::{BufReader, Read};
 use std::sync::Arc;
@@ -366,11 +366,15 @@ impl Ordered {
                     destination: into.as_bytes().to_vec(),
                     comments: vec![format!("order {}", found.origin.versioned())],
                 };
+                // Several requests may be parts of one file, which is copied once.
+                let mut seen = HashSet::new();
+                let files = requests.iter().map(|request| request.copied_as());
+                let files = files.filter(|file| seen.insert(*file)).map(str::as_bytes);
                 if format == "script" {
-                    write_script(&mut text, ids(), &options)?;
+                    write_script(&mut text, files, &options)?;
                     "sh"
                 } else {
-                    write_powershell(&mut text, ids(), &options)?;
+                    write_powershell(&mut text, files, &options)?;
                     "ps1"
                 }
             }

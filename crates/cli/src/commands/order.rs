@@ -10,7 +10,7 @@ use crate::placement::{Extents, PlacementArgs};
 use crate::search::SearchArgs;
 use crate::{batch, explain, goal, html, interrupt, judge, output, plot, rao};
 use crate::{quantity, units};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -576,10 +576,14 @@ fn write_order(
                 destination: directory(&args.script_into, "recalled"),
                 comments: vec![format!("order {}", found.origin.versioned())],
             };
+            // Several requests may be parts of one file, which is copied once.
+            let mut seen = HashSet::new();
+            let files = requests.iter().map(|request| request.copied_as());
+            let files = files.filter(|file| seen.insert(*file)).map(str::as_bytes);
             let written = if matches!(kind, Kind::Script) {
-                write_script(&mut out, ids(), &options)
+                write_script(&mut out, files, &options)
             } else {
-                write_powershell(&mut out, ids(), &options)
+                write_powershell(&mut out, files, &options)
             };
             written.map_err(|error| match error {
                 ScriptError::Io(_) => CliError::failed(error),

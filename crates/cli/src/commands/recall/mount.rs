@@ -40,6 +40,7 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
     batch.notices.iter().for_each(|notice| say(notice));
     batch.check_one_volume()?;
     let items = items(args, mount, &batch, &say)?;
+    refuse_inside(args.to(), mount)?;
     let destination = common::destination(args)?;
     let check = match &destination {
         Some(destination) => common::checked(
@@ -267,4 +268,20 @@ fn dry_run(
         lines.push_str(&format!("{begins:>8} {reading:>8} {bytes:>8}  {name}\n"));
     }
     Ok(lines)
+}
+
+/// What is recalled must not go onto the tape that it comes from.
+fn refuse_inside(to: &Path, mount: &Path) -> Result<(), CliError> {
+    // The part of the destination that is there already.
+    let there = to.ancestors().find_map(|part| match part.as_os_str() {
+        part if part.is_empty() => Path::new(".").canonicalize().ok(),
+        part => Path::new(part).canonicalize().ok(),
+    });
+    match (there, mount.canonicalize()) {
+        (Some(there), Ok(mount)) if there.starts_with(&mount) => Err(CliError::input(format!(
+            "--to {}: lies in the mounted volume, so the files would go onto its tape",
+            to.display()
+        ))),
+        _ => Ok(()),
+    }
 }
