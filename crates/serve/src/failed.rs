@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use serde::Serialize;
 use std::sync::Arc;
-use tapewise_archive::catalogue::{Request, RequestId};
+use tapewise_archive::catalogue::{CatalogueError, Request, RequestId};
 use tapewise_archive::deliver::shown;
 use utoipa::ToSchema;
 
@@ -122,9 +122,14 @@ pub(crate) enum Remedy {
 }
 
 impl Remedy {
-    /// Takes failures off the list; how many were on it.
+    /// Takes failures off the list; how many were on it. Numbers that no recall has are passed over, unless all are such.
     pub fn apply(self, service: &Service, recalls: &[RequestId]) -> Result<usize, Problem> {
         let (catalogue, now_ns) = (&service.archive.catalogue, (service.now_ns)());
+        let mut known = recalls.iter().map(|recall| catalogue.request(*recall));
+        let is_unknown = |one: &_| matches!(one, Err(CatalogueError::NoRequest(_)));
+        if !recalls.is_empty() && known.all(|one| is_unknown(&one)) {
+            return Err(Problem::no_recalls(recalls));
+        }
         let left = match self {
             Remedy::Retry => catalogue.retry(recalls, now_ns)?,
             Remedy::Dismiss => catalogue.dismiss(recalls, now_ns)?,
@@ -136,7 +141,7 @@ impl Remedy {
 
 #[derive(ToSchema)]
 pub(crate) struct RecallsBody {
-    /// Numbers of recalls on the list; others are passed over.
+    /// Numbers of recalls on the list; others are passed over, unless no recall has any of these numbers.
     recalls: Vec<i64>,
 }
 
@@ -173,7 +178,7 @@ async fn remedy(
 /// Failures whose file is no longer in the archive stay there.
 #[utoipa::path(post, path = "/api/v1/failed/retry", tag = "queue", request_body = RecallsBody,
     responses((status = 200, body = OffTheList), (status = 400, body = Problem), (status = 401, body = Problem),
-        (status = 403, body = Problem)))]
+        (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn retry(
     State(service): State<Arc<Service>>,
     Extension(who): Extension<Arc<Who>>,
@@ -185,7 +190,7 @@ pub(crate) async fn retry(
 /// Takes failures off the list.
 #[utoipa::path(post, path = "/api/v1/failed/dismiss", tag = "queue", request_body = RecallsBody,
     responses((status = 200, body = OffTheList), (status = 400, body = Problem), (status = 401, body = Problem),
-        (status = 403, body = Problem)))]
+        (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn dismiss(
     State(service): State<Arc<Service>>,
     Extension(who): Extension<Arc<Who>>,

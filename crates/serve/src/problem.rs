@@ -3,7 +3,7 @@
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
-use tapewise_archive::catalogue::CatalogueError;
+use tapewise_archive::catalogue::{CatalogueError, RequestId};
 use utoipa::ToSchema;
 
 /// Why a request is refused.
@@ -41,6 +41,20 @@ impl Problem {
         let detail =
             "There is no stage request with this id. It was deleted, or it ended too long ago.";
         Problem::new(StatusCode::NOT_FOUND, "No such request", detail)
+    }
+
+    /// Recalls that do not exist.
+    pub fn no_recalls(recalls: &[RequestId]) -> Problem {
+        let numbers: Vec<String> = recalls
+            .iter()
+            .take(10)
+            .map(|one| one.0.to_string())
+            .collect();
+        let numbers = numbers.join(", ");
+        let detail = format!(
+            "No recall has one of these numbers: {numbers}. GET /api/v1/failed lists those that failed."
+        );
+        Problem::new(StatusCode::NOT_FOUND, "No such recall", detail)
     }
 
     /// A request whose trace cannot be kept.

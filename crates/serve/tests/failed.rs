@@ -53,6 +53,14 @@ fn operators_empty_the_list_of_recalls_that_failed() {
     assert_eq!(dismissed.json(), json!({"left": 1}));
     assert_eq!(desk.ask("GET", "/api/v1/failed", "").json()["all"], 0);
     assert_eq!(desk.open_recalls(), 1);
+    // It is known, and no longer on the list.
+    let again = desk.ask("POST", "/api/v1/failed/retry", of(failed[0]));
+    assert_eq!(again.json(), json!({"left": 0}));
+    for what in ["retry", "dismiss"] {
+        let unknown = json!({"recalls": [998, 999]}).to_string();
+        desk.ask("POST", &format!("/api/v1/failed/{what}"), unknown)
+            .refused(404, "998, 999");
+    }
     desk.ask("POST", "/api/v1/failed/retry", "{}")
         .refused(400, "recalls");
 
