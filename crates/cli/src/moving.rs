@@ -298,12 +298,7 @@ impl Moving<'_> {
 
     fn tell(&self, migrated: &Migrated) {
         if !self.watch.quiet && migrated.segments > 0 {
-            say(format_args!(
-                "tapewise: wrote {} ({}) to tape, {}\n",
-                units::count(migrated.files as usize, "file"),
-                units::bytes(migrated.bytes),
-                units::count(migrated.mounts as usize, "mount")
-            ));
+            say(format_args!("tapewise: {}\n", wrote(migrated)));
         }
     }
 }
@@ -329,3 +324,51 @@ mod tests {
         assert!(ended.is_err());
     }
 }
+/// What was written, in words. Where files want several copies, or have many parts, few files may have all of theirs.
+fn wrote(migrated: &Migrated) -> String {
+    let files = units::count(migrated.files as usize, "file");
+    let (what, rest) = match migrated.copies {
+        copies if copies == migrated.files && copies > 0 => (files, String::new()),
+        copies => {
+            let what = match copies {
+                0 => "parts of files".to_owned(),
+                1 => "1 copy".to_owned(),
+                copies => format!("{copies} copies"),
+            };
+            (what, format!("; {files} now complete on tape"))
+        }
+    };
+    format!(
+        "wrote {what} ({}) to tape, {}{rest}",
+        units::bytes(migrated.bytes),
+        units::count(migrated.mounts as usize, "mount")
+    )
+}
+
+    #[test]
+    fn what_was_written_is_told_in_copies_where_files_want_several() {
+        let told = |files, copies| {
+            wrote(&Migrated {
+                files,
+                copies,
+                bytes: 1_840_000,
+                segments: 1,
+                mounts: 1,
+                ..Migrated::default()
+            })
+        };
+        assert_eq!(told(134, 134), "wrote 134 files (1.84 MB) to tape, 1 mount");
+        assert_eq!(
+            told(0, 134),
+            "wrote 134 copies (1.84 MB) to tape, 1 mount; 0 files now complete on tape"
+        );
+        assert_eq!(
+            told(1, 2),
+            "wrote 2 copies (1.84 MB) to tape, 1 mount; 1 file now complete on tape"
+        );
+        assert_eq!(
+            told(0, 0),
+            "wrote parts of files (1.84 MB) to tape, 1 mount; 0 files now complete on tape"
+        );
+    }
+

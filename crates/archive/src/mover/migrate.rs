@@ -511,6 +511,7 @@ impl Writing<'_> {
             state.attentions = 0;
             for job in &jobs[..closed.written] {
                 state.done.compressed.count(job);
+                state.done.copies += u64::from(job.range.end == job.record.bytes);
             }
             state.whole_cartridge = closed.whole_cartridge.or(state.whole_cartridge);
             drop(state);

@@ -9,6 +9,8 @@ use crate::placement::Learned;
 pub struct Migrated {
     /// Files that now have all their copies.
     pub files: u64,
+    /// Copies of files that came to their end on tape: a file may want several.
+    pub copies: u64,
     /// Bytes recorded, headers among them.
     pub bytes: u64,
     /// Segments that were closed.
@@ -30,6 +32,7 @@ impl Migrated {
     /// Adds what another migration did.
     pub(super) fn add(&mut self, other: Migrated) {
         self.files += other.files;
+        self.copies += other.copies;
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.segments += other.segments;
         self.mounts += other.mounts;
