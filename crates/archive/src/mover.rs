@@ -286,6 +286,27 @@ impl MoveError {
         }
     }
 
+    /// Whether the drive cannot read the label of the cartridge.
+    fn is_unreadable_label(&self) -> bool {
+        matches!(
+            self,
+            MoveError::Volume {
+                source: VolumeError::UnreadableLabel(_),
+                ..
+            }
+        )
+    }
+
+    /// What went wrong with a volume, for whoever names the volume anyway.
+    fn of_volume(&self) -> String {
+        match self {
+            MoveError::Volume { source, .. } => source.to_string(),
+            MoveError::Run { source, .. } => source.to_string(),
+            MoveError::NoMap { what, .. } => what.clone(),
+            other => other.to_string(),
+        }
+    }
+
     /// Whether the lease that the work was done for is over.
     fn is_lease_lost(&self) -> bool {
         match self {

@@ -81,6 +81,9 @@ pub enum VolumeError {
         /// What stands there instead.
         why: String,
     },
+    /// The drive cannot read the label, so nobody knows which cartridge it is.
+    #[error("the label cannot be read: {0}")]
+    UnreadableLabel(#[source] RunError),
     /// Another cartridge than the expected one.
     #[error(
         "the cartridge is volume {found} ({found_barcode}), not volume {expected}; nothing was \

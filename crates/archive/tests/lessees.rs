@@ -13,7 +13,7 @@ use tapewise_archive::catalogue::{
     SqliteCatalogue, Volumes,
 };
 use tapewise_archive::mover::{Lessee, MoveError, Mover, Recalled, Settings, random_uuid};
-use tapewise_emulator::{EmulatedTransport, Faults, Library};
+use tapewise_emulator::{BadBlock, EmulatedTransport, Faults, Library};
 use tapewise_formats::event::{Action, Event};
 use tapewise_library::pool::{Pace, Pool};
 use tapewise_order::Algorithm;
@@ -459,4 +459,57 @@ fn a_mover_begins_nothing_on_a_drive_or_cartridge_that_is_out_of_use() {
     site.catalogue.take_out_of_use(&one).expect("noted");
     let (done, mounts) = recall(&common);
     assert_eq!((done.failed.len() as u64, mounts.len()), (left, 0));
+}
+
+#[test]
+fn a_cartridge_whose_label_cannot_be_read_is_tried_once_in_two_drives_at_most_and_then_left_alone()
+{
+    for (drives, tries) in [(1, 1), (2, 2), (3, 2)] {
+        let bad = BadBlock {
+            barcode: "TW0001".to_owned(),
+            partition: 0,
+            block: 0,
+        };
+        let faults = Faults {
+            bad_blocks: vec![bad],
+            ..Faults::none()
+        };
+        let (site, files) = stored(drives);
+        let mut site = site.with_faults(faults);
+        let to = site.destination("back");
+        site.request(&files.iter().collect::<Vec<_>>(), &to);
+        let common = Common::of(&site);
+        let recall = || {
+            let mut pool = pool(&common.library, drives);
+            let (done, events) = common.work("ada", &mut pool, |mover| mover.recall());
+            let mounts = events.into_iter().filter(|event| {
+                event.action == Action::Mount && event.cartridge.as_deref() == Some("TW0001")
+            });
+            (done.expect("recalled"), mounts.count())
+        };
+        let waiting = || site.catalogue.unanswered().expect("a catalogue").len() as u64;
+        let all = waiting();
+        let (done, mounts) = recall();
+        assert_eq!((mounts, done.failed.len()), (tries, 0));
+        let left = waiting();
+        assert!(left > 0 && done.delivered + left == all, "{done:?}");
+        let [(label, why)] = &done.unavailable[..] else {
+            panic!("{:?}", done.unavailable);
+        };
+        assert_eq!(label, "TW0001");
+        assert!(why.starts_with("the label cannot be read: "), "{why}");
+        assert!(why.contains("mover resume --volume TW0001"), "{why}");
+        let out = site.catalogue.out_of_use().expect("a list");
+        assert_eq!(
+            out[0].to_string(),
+            format!("volume TW0001 is disabled: {why}")
+        );
+        // Neither in the next round nor by another mover, until somebody says so.
+        common.pass(3_600 * SECOND_NS);
+        assert_eq!((recall().1, waiting()), (0, left));
+        site.catalogue
+            .put_into_use(Resource::Volume, "TW0001")
+            .expect("noted");
+        assert_eq!(recall().1, tries);
+    }
 }

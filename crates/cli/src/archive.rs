@@ -473,7 +473,9 @@ impl From<MoveError> for CliError {
             MoveError::Pool(error) => error.into(),
             MoveError::Run { source, .. } => source.into(),
             MoveError::Volume { label, source } => match source {
-                VolumeError::Run(source) | VolumeError::Abandoned { source, .. } => source.into(),
+                VolumeError::Run(source)
+                | VolumeError::Abandoned { source, .. }
+                | VolumeError::UnreadableLabel(source) => source.into(),
                 VolumeError::NotBlank { .. }
                 | VolumeError::OtherVolume { .. }
                 | VolumeError::WriteOnce => {

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tapewise_archive::catalogue::{FileId, Migration};
+use tapewise_archive::catalogue::{FileId, Migration, OutOfUse};
 use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::{Denied, Leased, Lessee, Migrated, MoveError, Mover, Recalled};
 use tapewise_formats::event::Event;
@@ -51,6 +51,8 @@ struct Round {
     held_up: Option<CliError>,
     /// Files that stay in the cache because they could not be written, and why.
     refused: Vec<(FileId, String)>,
+    /// Volumes that were taken out of use, because their labels cannot be read.
+    disabled: Vec<OutOfUse>,
 }
 
 impl Round {
@@ -58,6 +60,7 @@ impl Round {
         has_worked: false,
         held_up: None,
         refused: Vec::new(),
+        disabled: Vec::new(),
     };
 }
 
@@ -121,6 +124,7 @@ impl Moving<'_> {
         let mut said = String::new();
         let mut has_ever_worked = false;
         let mut told = HashSet::new();
+        let mut disabled = None;
         // Another drive comes first each time: what a dead mover has left in one is found in the end.
         let mut drives = self.drives.clone();
         while !is_set(self.stop) {
@@ -129,7 +133,13 @@ impl Moving<'_> {
             let has_worked = round.as_ref().is_ok_and(|round| round.has_worked);
             has_ever_worked |= has_worked;
             let (held_up, refused) = match round {
-                Ok(round) => (round.held_up, round.refused),
+                Ok(round) => {
+                    for volume in round.disabled {
+                        log::warn(About::default(), &volume);
+                        disabled = Some(CliError::failed(volume));
+                    }
+                    (round.held_up, round.refused)
+                }
                 Err(_) if is_set(self.stop) => return Ok(()),
                 // Somebody has to decide something first, such as to put this host into use again.
                 Err(error) if self.until_idle && error.exit() == Exit::Refused => {
@@ -146,7 +156,12 @@ impl Moving<'_> {
                     pause = FIRST_PAUSE;
                     said.clear();
                 }
-                None if self.until_idle && told.is_empty() => return Ok(()),
+                None if self.until_idle && told.is_empty() => {
+                    return match &disabled {
+                        Some(why) => Err(self.left_behind(why, has_ever_worked)?),
+                        None => Ok(()),
+                    };
+                }
                 None if self.until_idle => {
                     let left = units::count(told.len(), "file");
                     let said = format!("ended with {left} in the cache that could not be written");
@@ -264,7 +279,10 @@ impl Moving<'_> {
             .with_crew(&cache, &crew, self.stop, quiet, &watch, work)?;
         let answered = recalled.delivered + recalled.failed.len() as u64;
         let full = recalled.full.first().map(CliError::failed);
-        let unavailable = recalled.unavailable.first();
+        let mut disabled = catalogue.out_of_use()?;
+        let is_in_use = |label: &str| !disabled.iter().any(|what| what.is_volume(label));
+        let mut unavailable = recalled.unavailable.iter();
+        let unavailable = unavailable.find(|(label, _)| is_in_use(label));
         let unavailable =
             unavailable.map(|(label, why)| CliError::failed(format_args!("volume {label}: {why}")));
         let (migrated, unwritten) = match migrated {
@@ -275,10 +293,16 @@ impl Moving<'_> {
             },
         };
         self.tell(&migrated);
+        let is_new = |what: &OutOfUse| {
+            let mut labels = recalled.unavailable.iter().map(|(label, _)| label);
+            labels.any(|label| what.is_volume(label))
+        };
+        disabled.retain(is_new);
         Ok(Round {
             has_worked: answered + migrated.segments > 0,
             held_up: full.or(unavailable).or(unwritten),
             refused: migrated.refused,
+            disabled,
         })
     }
 
@@ -303,27 +327,6 @@ impl Moving<'_> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn threads_beside_work_that_panics_end() {
-        let is_over = AtomicBool::new(false);
-        let ended = std::panic::catch_unwind(|| {
-            std::thread::scope(|scope| {
-                let _ends = SetAtEnd(&is_over);
-                scope.spawn(|| {
-                    while !is_over.load(Ordering::Relaxed) {
-                        std::thread::yield_now();
-                    }
-                });
-                std::panic::resume_unwind(Box::new("the work"));
-            })
-        });
-        assert!(ended.is_err());
-    }
-}
 /// What was written, in words. Where files want several copies, or have many parts, few files may have all of theirs.
 fn wrote(migrated: &Migrated) -> String {
     let files = units::count(migrated.files as usize, "file");
@@ -344,6 +347,10 @@ fn wrote(migrated: &Migrated) -> String {
         units::count(migrated.mounts as usize, "mount")
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn what_was_written_is_told_in_copies_where_files_want_several() {
@@ -372,3 +379,20 @@ fn wrote(migrated: &Migrated) -> String {
         );
     }
 
+    #[test]
+    fn threads_beside_work_that_panics_end() {
+        let is_over = AtomicBool::new(false);
+        let ended = std::panic::catch_unwind(|| {
+            std::thread::scope(|scope| {
+                let _ends = SetAtEnd(&is_over);
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        std::thread::yield_now();
+                    }
+                });
+                std::panic::resume_unwind(Box::new("the work"));
+            })
+        });
+        assert!(ended.is_err());
+    }
+}

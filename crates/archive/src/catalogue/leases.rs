@@ -86,7 +86,7 @@ pub enum Claim {
     Got(Lease),
     /// Somebody has the drive or the cartridge.
     Taken(Lease),
-    /// A person has taken host, drive or cartridge out of use.
+    /// Host, drive or cartridge is out of use.
     OutOfUse(OutOfUse),
 }
 
@@ -137,7 +137,7 @@ impl Outage {
     }
 }
 
-/// Something that a person has taken out of use.
+/// Something that a person has taken out of use, or a mover that cannot read the label of a cartridge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutOfUse {
     /// What it is.
@@ -146,7 +146,7 @@ pub struct OutOfUse {
     pub name: String,
     /// How.
     pub outage: Outage,
-    /// What the person said about it.
+    /// What was said about it.
     pub why: String,
     /// Since when.
     pub since_ns: i64,

@@ -21,7 +21,9 @@ use super::recall::{Between, Deliverer, Parts, Shared};
 use super::session::DriveContext;
 use super::wanted::WantedVolume;
 use super::{MoveError, Mover};
-use crate::catalogue::{CatalogueError, CopyState, RequestId, VolumeQueue, Waiting};
+use crate::catalogue::{
+    CatalogueError, CopyState, OutOfUse, Outage, RequestId, Resource, VolumeQueue, Waiting,
+};
 use crate::record::Segment;
 use kept::Kept;
 use seen::Seen;
@@ -83,6 +85,8 @@ struct State {
     unavailable: HashSet<String>,
     /// Labels of volumes that others have, and when they were asked for.
     denied: HashMap<String, i64>,
+    /// Volumes whose label a drive could not read, by label, with what that drive said: another drive is to try.
+    unread: HashMap<String, MoveError>,
     /// Labels of volumes for which a mount was cut short, and which have not been read since.
     cut_for: HashSet<String>,
     /// Why nothing more is begun.
@@ -186,6 +190,7 @@ impl Mover<'_> {
             // No other drive could take what was doubtful: one that has read it decides.
             self.pool.work_off(&recalling, self.log, self.stop);
         }
+        recalling.end_the_unread();
         let decided = recalling.decide_the_rest();
         // To look for what is left a long queue is read once more.
         let is_over = lock(&recalling.state).is_over;
@@ -537,6 +542,37 @@ impl Recalling<'_> {
         })
     }
 
+    /// Whether another drive is to try a volume whose label one could not read. A head that needs cleaning is not the tape.
+    fn is_for_another_drive(&self, state: &State, volume: &str, error: &MoveError) -> bool {
+        error.is_unreadable_label() && self.usable > 1 && !state.unread.contains_key(volume)
+    }
+
+    /// Volumes whose label one drive could not read, and which no other one has taken.
+    fn end_the_unread(&self) {
+        let mut state = lock(&self.state);
+        if state.is_over || self.with.stop.load(Ordering::Relaxed) {
+            // Another one may have had no time for it.
+            return;
+        }
+        for (volume, error) in std::mem::take(&mut state.unread) {
+            if !state.unavailable.contains(&volume) {
+                self.end(&mut state, &volume, error);
+            }
+        }
+    }
+
+    /// Takes a volume out of use, until somebody puts it into use again.
+    fn disable(&self, volume: &str, why: &str) -> Result<(), MoveError> {
+        let what = OutOfUse {
+            resource: Resource::Volume,
+            name: volume.to_owned(),
+            outage: Outage::Disabled,
+            why: why.to_owned(),
+            since_ns: self.with.now(),
+        };
+        Ok(self.with.catalogue.take_out_of_use(&what)?)
+    }
+
     /// Nothing more comes of a volume: what has another copy is read there, unless the error is of
     /// more than this volume.
     fn end(&self, state: &mut State, volume: &str, error: MoveError) {
@@ -548,7 +584,16 @@ impl Recalling<'_> {
             self.deny(state, volume);
         } else if error.is_of_the_volume() {
             state.unavailable.insert(volume.to_owned());
-            let why = error.to_string();
+            let mut why = error.of_volume();
+            if self.with.lessee.is_some() && error.is_unreadable_label() {
+                // A mover would mount it again and again, which wears the cartridge.
+                why = format!(
+                    "{why}; after `tapewise mover resume --volume {volume}` it is tried again"
+                );
+                if let Err(error) = self.disable(volume, &why) {
+                    state.ended.get_or_insert(error);
+                }
+            }
             state.done.unavailable.push((volume.to_owned(), why));
         } else {
             state.ended.get_or_insert(error);

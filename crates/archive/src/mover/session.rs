@@ -11,6 +11,7 @@ use crate::record::{Segment, Volume, VolumeFormat};
 use crate::volume::{VolumeError, read_label};
 use std::sync::atomic::AtomicBool;
 use tapewise_formats::ltfs_extent::LtfsLayout;
+use tapewise_library::pool::Blame;
 use tapewise_model::Position;
 use tapewise_run::{Log, Recorder, RunError};
 use tapewise_scsi::commands::{AttributeValue, ReadAttributes};
@@ -121,7 +122,12 @@ impl DriveContext<'_> {
         let mut recorder = Recorder::new(drive, log, self.stop);
         check_label(record, &mut recorder).map_err(|source| MoveError::Volume {
             label: label.clone(),
-            source,
+            source: match source {
+                VolumeError::Run(source) if Blame::of_run(&source) == Blame::Cartridge => {
+                    VolumeError::UnreadableLabel(source)
+                }
+                source => source,
+            },
         })?;
         let drive = recorder.drive();
         let (cartridge, map_source) = self.settings.in_drive(record, wants, drive)?;

@@ -125,6 +125,26 @@ impl Site {
         self.cache = open_cache(&path, &self.catalogue, water);
     }
 
+    /// Other things go wrong from now on. The library is closed and opened again for that.
+    pub fn with_faults(mut self, faults: Faults) -> Site {
+        let path = self.directory.path().join("library");
+        let spec = LibrarySpec {
+            faults,
+            ..self.library.spec()
+        };
+        let drives = spec.drives.len() as u16;
+        // A process that opens a library has it alone.
+        let none = LibrarySpec::with_robot("ibm3584", "lto8", 1, 1, 1, 7);
+        let none = Library::create(&path.with_extension("none"), &none, Clock::virtual_time());
+        self.library = none.expect("a library");
+        self.pool = pool(&self.library, 1);
+        let text = toml::to_string(&spec).expect("settings of a library");
+        std::fs::write(path.join("library.toml"), text).expect("written");
+        self.library = Library::open(&path, Clock::virtual_time()).expect("a library");
+        self.pool = pool(&self.library, drives);
+        self
+    }
+
     /// Somebody else labels a cartridge.
     pub fn overwrite(&mut self, label: &str) {
         let drive = self.pool.mount(label, &mut self.events).expect("mounted");

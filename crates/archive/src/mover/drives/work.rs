@@ -77,6 +77,7 @@ impl Work for Recalling<'_> {
             Ok(true) => return Err(Trouble::Elsewhere),
             Ok(false) => {
                 state.seen.read(claimed.queue.volume, self.with.now());
+                state.unread.remove(volume);
                 let state = &mut *state;
                 // Until the drive's time has come here it works for the same owner; nothing of the volume is claimed.
                 if let Some(claimed) = state.claimed.get_mut(volume) {
@@ -89,6 +90,10 @@ impl Work for Recalling<'_> {
             }
             Err(error) => error,
         };
+        if self.is_for_another_drive(&state, volume, &error) {
+            state.unread.insert(volume.to_owned(), error);
+            return Err(Trouble::Elsewhere);
+        }
         if let Some(found) = error.other_cartridge() {
             return Err(Trouble::Another(found));
         }
@@ -131,7 +136,16 @@ impl Work for Recalling<'_> {
 
     fn put_back(&self, volume: &str) {
         let mut state = lock(&self.state);
-        if let Err(error) = self.release(&mut state, volume) {
+        let claimed = state.claimed.get(volume);
+        let leased = claimed.and_then(|claimed| claimed.leased.clone());
+        let mut released = self.release(&mut state, volume);
+        if let (Some(lessee), Some(leased)) = (self.with.lessee, leased)
+            && state.unread.contains_key(volume)
+        {
+            // It is back in its slot. With the lease another drive would not get it.
+            released = released.and(lessee.give_back(&leased.lease));
+        }
+        if let Err(error) = released {
             state.ended.get_or_insert(error);
         }
     }
