@@ -21,6 +21,7 @@
 //! | [`pull_list`] | which cartridges a recall needs, in which order, and how long each takes |
 //! | [`kept`] | what takes long to be found out is kept for a while |
 //! | [`store`] | files come in: summed, on disk, acknowledged |
+//! | [`movers`] | whether anybody is there who carries out what waits |
 //! | [`mover`] | what moves files between cache and tape: migrate, recall, verify, repack |
 
 mod at_work;
@@ -35,6 +36,7 @@ pub mod foreign;
 pub mod kept;
 pub mod ltfs;
 pub mod mover;
+pub mod movers;
 pub mod open;
 pub mod placement;
 pub mod pull_list;

@@ -9,6 +9,7 @@ use tapewise_archive::catalogue::{
     Answer, CacheKey, Catalogue, CatalogueError, Claim, FileId, Holder, Lease, NewRecall, OutOfUse,
     Outage, RequestId, RequestState, Resource, Terms, VolumeId, Wanted,
 };
+use tapewise_archive::movers::why_nobody_begins;
 
 on_each_database!(
     a_drive_and_a_cartridge_have_one_holder_until_the_lease_ends,
@@ -18,6 +19,7 @@ on_each_database!(
     a_request_is_begun_for_one_lease_and_waits_again_when_that_ends,
     whoever_lost_a_lease_writes_nothing_more_and_its_write_is_given_up,
     what_is_out_of_use_is_given_to_nobody_and_what_is_broken_is_read_from_elsewhere,
+    what_waits_is_begun_by_nobody_if_no_mover_works_or_none_may,
 );
 
 const FOR_NS: i64 = 100;
@@ -359,4 +361,45 @@ fn what_is_out_of_use_is_given_to_nobody_and_what_is_broken_is_read_from_elsewhe
         claim(catalogue, &ada, "D2", Some(two), 10),
         Claim::Got(_)
     ));
+}
+
+fn what_waits_is_begun_by_nobody_if_no_mover_works_or_none_may(catalogue: Arc<dyn Catalogue>) {
+    let queue = queue(Arc::clone(&catalogue));
+    let catalogue = catalogue.as_ref();
+    let why = |at_ns| why_nobody_begins(catalogue, at_ns).expect("an answer");
+    let none =
+        "no mover works for this archive: start `tapewise mover` on a host that reaches the drives";
+    assert_eq!(why(1).as_deref(), Some(none));
+    // A process that has the archive to itself has begun something.
+    catalogue.start(&queue.requests, 2).expect("begun");
+    assert_eq!(why(3), None);
+    catalogue.requeue_started().expect("put back");
+    // An idle mover has a lease on itself.
+    let ada = mover("ada", "a");
+    let desk = got(claim(catalogue, &ada, &ada.desk(), None, 4));
+    assert_eq!(why(5), None);
+    let out = OutOfUse {
+        resource: Resource::Host,
+        name: "ada".to_owned(),
+        outage: Outage::Disabled,
+        why: "a new kernel".to_owned(),
+        since_ns: 6,
+    };
+    catalogue.take_out_of_use(&out).expect("noted");
+    assert_eq!(
+        why(7).as_deref(),
+        Some("no mover may begin anything: host ada is disabled: a new kernel")
+    );
+    catalogue
+        .put_into_use(Resource::Host, "ada")
+        .expect("an answer");
+    // It dies with a drive: what it had begun waits again when its leases are over.
+    let lease = got(claim(catalogue, &ada, "D1", None, 8));
+    catalogue.take(&lease, &queue.requests, 9).expect("begun");
+    assert_eq!(why(10), None);
+    for lease in [desk, lease] {
+        catalogue.give_back(&lease).expect("given back");
+    }
+    assert_eq!(queue.state(0), RequestState::Queued);
+    assert_eq!(why(11).as_deref(), Some(none));
 }

@@ -30,6 +30,8 @@ pub(crate) struct Outlook {
     /// Recalls that find no room in the cache, and what keeps it full.
     without_room: HashSet<RequestId>,
     no_room: Option<String>,
+    /// Why nobody begins what waits: then nothing has a time.
+    pub unattended: Option<String>,
     /// Why no times are known, or not all.
     pub unknown: Option<String>,
     /// Whether some recalls that need a cartridge were not planned.
@@ -75,8 +77,22 @@ impl Outlook {
         self.disabled.get(*number).map(OutOfUse::to_string)
     }
 
+    /// The same, where nobody begins what waits. What waits for something else waits for that first.
+    fn unattended(mut self, why: String) -> Outlook {
+        if self.stuck().is_none() {
+            self.pulls.clear();
+            self.turns.clear();
+            self.unknown = Some(why.clone());
+            self.unattended = Some(why);
+        }
+        self
+    }
+
     /// Why nothing of what waits for cartridges can be read now.
     pub fn stuck(&self) -> Option<String> {
+        if self.unattended.is_some() {
+            return self.unattended.clone();
+        }
         if !self.turns.is_empty() || self.ends_early {
             return None;
         }
@@ -167,6 +183,7 @@ impl Outlook {
             no_room,
             pulls,
             shares,
+            unattended: None,
             ends_early: beyond > 0,
             unknown: (beyond > 0).then(of_some),
             turns: (1..).zip(recalls).map(turn).collect(),
@@ -185,8 +202,15 @@ impl Planned {
         archive: &Archive,
         on_paper: &Settings,
         now_ns: i64,
+        unattended: Option<String>,
     ) -> Result<Arc<Outlook>, CatalogueError> {
-        let plan = || Ok(Arc::new(Outlook::of(archive, on_paper, now_ns)?));
+        let plan = || {
+            let outlook = Outlook::of(archive, on_paper, now_ns)?;
+            Ok(Arc::new(match unattended {
+                Some(why) => outlook.unattended(why),
+                None => outlook,
+            }))
+        };
         self.0
             .with(Instant::now, plan, |outlook| Arc::clone(outlook))
     }

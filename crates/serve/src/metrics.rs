@@ -30,9 +30,10 @@ pub(crate) async fn metrics(
     let text = service.ask(|service| {
         let catalogue = &service.archive.catalogue;
         let mut page = Metrics::default();
-        page.of_load(&service.load()?, (service.now_ns)());
+        let load = service.load()?;
+        page.of_load(&load, (service.now_ns)());
         page.of_catalogue(catalogue.most_loads()?, catalogue.server_state()?);
-        page.of_work(&service.work);
+        page.of_work(&service.work, service.is_held_up(&load.open));
         let failures = service.audit_failures.load(Ordering::Relaxed) as f64;
         let help = "Lines of the audit trail that could not be written.";
         page.counter("tapewise_audit_failures_total", help, failures);
@@ -46,7 +47,7 @@ pub(crate) async fn metrics(
 pub fn router_of_mover(work: Arc<Work>) -> Router {
     let metrics = |State(work): State<Arc<Work>>| async move {
         let mut page = Metrics::default();
-        page.of_work(&work);
+        page.of_work(&work, matches!(work.doing(), Doing::Waiting(_)));
         exposed(page.0)
     };
     Router::new()
@@ -132,7 +133,7 @@ impl Metrics {
     }
 
     /// What was done since the program began, and whether something is in the way.
-    fn of_work(&mut self, work: &Work) {
+    fn of_work(&mut self, work: &Work, is_held_up: bool) {
         let counts = work.counts();
         let outcomes = [
             ("{outcome=\"delivered\"}", counts.delivered as f64),
@@ -153,10 +154,9 @@ impl Metrics {
             help,
             counts.troubles as f64,
         );
-        let is_waiting = matches!(work.doing(), Doing::Waiting(_));
         let help = "1 while something waits that cannot be read now.";
-        let is_waiting = Some(f64::from(u8::from(is_waiting)));
-        self.gauge("tapewise_recall_waiting", help, is_waiting);
+        let is_held_up = Some(f64::from(u8::from(is_held_up)));
+        self.gauge("tapewise_recall_waiting", help, is_held_up);
         let drives = work.drives();
         self.of_drives(&drives);
         self.of_plans(&drives);
@@ -269,20 +269,20 @@ pub(crate) async fn live() -> Response {
 #[utoipa::path(get, path = "/health/ready", tag = "watch", security(()),
     responses((status = 200), (status = 503, description = "The catalogue does not answer")))]
 pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
-    let work = Arc::clone(&service.work);
-    let catalogue = service
-        .ask(|service| Ok(service.archive.catalogue.tie()?))
-        .await;
-    let (status, what) = match (catalogue, work.doing()) {
-        (Err(_), _) => (
+    let is_held_up = service.ask(|service| {
+        service.archive.catalogue.tie()?;
+        Ok(service.is_held_up(&service.load()?.open))
+    });
+    let (status, what) = match is_held_up.await {
+        Err(_) => (
             StatusCode::SERVICE_UNAVAILABLE,
             "the catalogue does not answer",
         ),
-        (Ok(_), Doing::Waiting(_)) => (
+        Ok(true) => (
             StatusCode::OK,
             "requests are taken, but something that waits cannot be read now",
         ),
-        (Ok(_), _) => (StatusCode::OK, "ok"),
+        Ok(false) => (StatusCode::OK, "ok"),
     };
     (status, Json(json!({ "status": what }))).into_response()
 }

@@ -95,11 +95,13 @@ pub(crate) fn held_by(user: &str, open: &Open, outlook: &Outlook) -> Option<Stri
     let is_queued = |(_, state): &&_| *state == RequestState::Queued;
     let mut queued = open.iter().filter(is_queued).peekable();
     let hold = outlook.hold(user).filter(|_| queued.peek().is_some());
+    let unattended = (outlook.unattended.clone()).filter(|_| queued.peek().is_some());
     let others = queued.filter_map(|&(request, _)| outlook.waits_for(Some(request)));
     let others: BTreeSet<String> = others.collect();
     let why: Vec<String> = hold
         .map(Hold::to_string)
         .into_iter()
+        .chain(unattended)
         .chain(others)
         .collect();
     (!why.is_empty()).then(|| why.join("; "))
@@ -167,7 +169,8 @@ pub(crate) struct OneRequest {
     created_at_s: i64,
     /// Whether an operator holds it back.
     held: bool,
-    /// What holds some of its files back: a limit, a cartridge out of use or a full cache; absent: nothing does.
+    /// What holds some of its files back: a limit, a cartridge out of use, a full cache, or that no mover works; absent:
+    /// nothing does.
     held_by: Option<String>,
     files: Vec<FileOfRequest>,
 }

@@ -123,9 +123,10 @@ impl Service {
     /// The queue as it is planned now, or was a short time ago.
     pub(crate) fn outlook(&self) -> Result<Arc<Outlook>, Problem> {
         let now_ns = (self.now_ns)();
+        let unattended = self.work.unattended();
         Ok(self
             .planned
-            .outlook(&self.archive, &self.on_paper, now_ns)?)
+            .outlook(&self.archive, &self.on_paper, now_ns, unattended)?)
     }
 
     /// The load now, or a short time ago.
@@ -151,6 +152,12 @@ impl Service {
             },
             doing => doing,
         })
+    }
+
+    /// Whether something waits that nobody can read or begins now. The queue is not planned for that.
+    pub(crate) fn is_held_up(&self, open: &OpenRecalls) -> bool {
+        let is_unattended = open.queued > 0 && self.work.unattended().is_some();
+        is_unattended || matches!(self.work.doing(), Doing::Waiting(_))
     }
 
     /// What waits for each cartridge now, or did a short time ago.

@@ -49,6 +49,8 @@ struct State {
     counts: Counts,
     drives: Drives,
     has_rung: bool,
+    /// Why nobody begins what waits, where movers have the drives.
+    unattended: Option<String>,
     /// When the drives' side last gave a sign of life.
     beat: Instant,
 }
@@ -60,6 +62,7 @@ impl Default for State {
             counts: Counts::default(),
             drives: Drives::default(),
             has_rung: false,
+            unattended: None,
             beat: Instant::now(),
         }
     }
@@ -119,6 +122,16 @@ impl Work {
         let mut state = self.beat();
         state.counts.troubles += 1;
         state.doing = Doing::Waiting(why);
+    }
+
+    /// Says why nobody begins what waits, where movers have the drives; none if one is there.
+    pub fn is_unattended(&self, why: Option<String>) {
+        self.beat().unattended = why;
+    }
+
+    /// Why nobody begins what waits.
+    pub fn unattended(&self) -> Option<String> {
+        self.state().unattended.clone()
     }
 
     /// What was done.

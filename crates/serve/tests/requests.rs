@@ -287,6 +287,39 @@ fn what_waits_for_a_cartridge_out_of_use_has_no_time_and_every_page_says_why() {
 }
 
 #[test]
+fn what_nobody_begins_has_no_time_and_it_is_said_why() {
+    let desk = Desk::with(archive(), &ServeSettings::default());
+    let why = "no mover works for this archive: start `tapewise mover`";
+    desk.work.is_unattended(Some(why.to_owned()));
+    let status = || desk.ask("GET", "/api/v1/status", "").json();
+    assert_eq!(status()["doing"], "idle", "nothing waits");
+    let id = desk.stage(&["/d/1", "/d/2"]);
+    let now = status();
+    let told = (&now["doing"], &now["why"]);
+    assert_eq!(told, (&json!("waiting"), &json!(why)));
+    let queue = desk.ask("GET", "/api/v1/queue", "").json();
+    let told = (&queue["mounts"], &queue["unknown"]);
+    assert_eq!(told, (&json!([]), &json!(why)));
+    assert_eq!(expected(&desk, &id), [None, None]);
+    let one = desk.ask("GET", &format!("/api/v1/requests/{id}"), "");
+    assert_eq!(one.json()["held_by"], why);
+    for page in ["/", &format!("/request/{id}")] {
+        let page = desk.ask("GET", page, "").body;
+        assert!(page.contains("no mover works"), "{page}");
+        assert!(!page.contains("likely to be there"), "{page}");
+        assert!(!page.contains("in a moment"), "{page}");
+    }
+    let metrics = || desk.ask("GET", "/metrics", "").body;
+    assert!(metrics().contains("\ntapewise_recall_waiting 1\n"));
+    let ready = desk.send("GET", "/health/ready", &[], "");
+    assert!(ready.body.contains("cannot be read now"), "{}", ready.body);
+    desk.work.is_unattended(None);
+    assert_eq!(status()["doing"], "idle");
+    assert!(expected(&desk, &id).iter().all(Option::is_some));
+    assert!(metrics().contains("\ntapewise_recall_waiting 0\n"));
+}
+
+#[test]
 fn what_finds_no_room_in_the_cache_has_no_time_and_it_is_said_why() {
     let directory = archive();
     // Room for one file.

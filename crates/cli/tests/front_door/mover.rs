@@ -36,12 +36,12 @@ fn a_mover_that_is_to_end_when_idle_ends_when_what_is_left_has_no_room() {
     let desk = desk();
     full_cache(&desk);
     let next = desk.done("serve --archive A --explain-next");
-    assert_eq!(
-        next.text().matches(": now, 1 file, ").count(),
-        1,
-        "{}",
-        next.text()
-    );
+    for words in [
+        "nothing is read now: no mover works for this archive: start `tapewise mover` ",
+        ": when somebody reads it, 1 file, ",
+    ] {
+        assert_eq!(next.text().matches(words).count(), 1, "{}", next.text());
+    }
     let words = "1 recall not planned: the cache of 8.00 kB will be full until files are released";
     assert!(next.err.contains(words), "{}", next.err);
     let mover = "mover --archive A --until-idle --only-recall --quiet";
@@ -139,5 +139,44 @@ fn a_mover_of_a_host_that_is_out_of_use_does_not_wait_for_ever_if_it_is_to_end_w
         ended.err.contains("host ada is disabled: firmware"),
         "{}",
         ended.err
+    );
+}
+
+#[test]
+fn a_cartridge_whose_label_cannot_be_read_is_mounted_once_in_each_of_two_drives_and_left_alone() {
+    let desk = desk();
+    desk.put("one.bin", [7; 6_000]);
+    desk.done("store --archive A one.bin --quiet");
+    empty_cache(&desk);
+    let bad = "[faults]\nbad_blocks = [{ barcode = \"TW0001\", partition = 0, block = 0 }]";
+    let library = desk.read("lib/library.toml");
+    let library = library.replace("bad_blocks = []\n", "");
+    desk.put("lib/library.toml", library.replace("[faults]", bad));
+    let catalogue = catalogue(&desk);
+    let file = catalogue.live_file(b"one.bin").expect("a catalogue");
+    let recall = NewRecall {
+        file: file.expect("a file"),
+        terms: Terms::default(),
+        destination: None,
+    };
+    catalogue.submit(&[recall], 1).expect("queued");
+    let ended = desk.run("mover --archive A --until-idle --only-recall");
+    assert_eq!(ended.code, 1, "{}", ended.err);
+    assert_eq!(
+        ended.err.matches(" mount of TW0001 in ").count(),
+        2,
+        "{}",
+        ended.err
+    );
+    let why = "volume TW0001 is disabled: the label cannot be read: ";
+    assert_eq!(ended.err.matches(why).count(), 2, "{}", ended.err);
+    assert!(!ended.err.contains("TW0001: volume"), "{}", ended.err);
+    let status = desk.done("mover status --archive A");
+    assert!(status.text().contains(why), "{}", status.text());
+    let next = desk.done("serve --archive A --explain-next");
+    assert!(
+        next.text().contains("TW0001: not mounted, 1 recall"),
+        "{}",
+        next.text()
     );
 }

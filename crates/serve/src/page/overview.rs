@@ -119,6 +119,12 @@ impl Shown {
             Doing::Idle => "Recalls begin in a moment.".to_owned(),
             Doing::Recalling => "Drives are reading.".to_owned(),
             Doing::Writing => "Drives are writing what lies in the cache.".to_owned(),
+            Doing::Waiting(why) if self.outlook.unattended.is_some() => {
+                format!(
+                    "<span class=\"bad\">Nothing is read now:</span> {}",
+                    escaped(why)
+                )
+            }
             Doing::Waiting(why) => format!(
                 "<span class=\"bad\">Something cannot be read or written now, and is tried again:</span> {}",
                 escaped(why)

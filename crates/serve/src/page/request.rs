@@ -39,7 +39,11 @@ pub(crate) async fn show(
         if let Some(turn) = expected(&open, &outlook) {
             let in_time = in_time(now_ns, turn);
             body += &format!("<p>All of it is likely to be there in {in_time}.</p>\n");
-        } else if let Some(why) = outlook.unknown.as_ref().filter(|_| is_open) {
+        } else if let Some(why) = outlook
+            .unknown
+            .as_ref()
+            .filter(|_| is_open && outlook.unattended.is_none())
+        {
             body += &format!("<p class=\"quiet\">{}.</p>\n", escaped(why));
         }
         if let Some(why) = held_by(&stage.user, &open, &outlook) {

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use tapewise_archive::catalogue::{OutOfUse, RequestId};
 use tapewise_archive::forecast::{BusyDrive, Forecast};
 use tapewise_archive::mover::OwnerShare;
+use tapewise_archive::movers::why_nobody_begins;
 use tapewise_archive::pull_list::{Asking, Pull};
 use tapewise_model::Micros;
 
@@ -21,6 +22,8 @@ pub fn run(directory: &Path) -> Result<ExitCode, CliError> {
         now_ns: now_ns(),
         drives: archive.settings.drives.len(),
     };
+    // First, because it ends leases that are over.
+    let nobody = why_nobody_begins(archive.catalogue.as_ref(), asking.now_ns)?;
     let settings = archive.settings_on_paper()?;
     let forecast = Forecast::of(
         archive.catalogue.as_ref(),
@@ -32,7 +35,10 @@ pub fn run(directory: &Path) -> Result<ExitCode, CliError> {
     if forecast.pulls.is_empty() && is_empty {
         say("tapewise: no recall waits for a cartridge\n");
     }
-    print(&in_words(&forecast))?;
+    if let Some(why) = nobody.as_ref().filter(|_| !forecast.pulls.is_empty()) {
+        print(&format!("nothing is read now: {why}\n"))?;
+    }
+    print(&in_words(&forecast, nobody.is_none()))?;
     if let Some(why) = &forecast.no_room {
         let recalls = units::count(forecast.without_room.len(), "recall");
         say(format_args!("tapewise: {recalls} not planned: {why}\n"));
@@ -46,12 +52,13 @@ pub fn run(directory: &Path) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn in_words(forecast: &Forecast) -> String {
+/// The forecast, with times if somebody `works`.
+fn in_words(forecast: &Forecast, works: bool) -> String {
     let shares = forecast.shares.iter().map(share);
     let busy = forecast.busy.iter().map(busy);
     shares
         .chain(busy)
-        .chain(forecast.pulls.iter().map(next))
+        .chain(forecast.pulls.iter().map(|pull| next(pull, works)))
         .chain(forecast.disabled.iter().map(disabled))
         .collect()
 }
@@ -94,10 +101,11 @@ fn disabled((what, recalls): &(OutOfUse, Vec<RequestId>)) -> String {
     format!("{}: not mounted, {recalls}; {what}\n", what.name)
 }
 
-/// A cartridge that is mounted next, and why.
-fn next(pull: &Pull) -> String {
+/// A cartridge that is mounted next, and why. If nobody `works`, nobody knows when.
+fn next(pull: &Pull, works: bool) -> String {
     let (has, due) = pull.has_and_due;
     let begins = match pull.begins {
+        _ if !works => "when somebody reads it".to_owned(),
         Micros::ZERO => "now".to_owned(),
         begins => format!("in about {begins}"),
     };

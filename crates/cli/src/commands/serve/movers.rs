@@ -7,20 +7,27 @@ use crate::error::CliError;
 use crate::gather::LOOK;
 use crate::interrupt::is_set;
 use crate::log::{self, About};
+use crate::moving::window;
 use crate::now::now_ns;
+use crate::units;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
-use tapewise_archive::catalogue::{Ended, Tally};
+use std::time::{Duration, Instant};
+use tapewise_archive::catalogue::{Ended, Lease, OpenRecalls, Tally};
 use tapewise_archive::kept::Kept;
+use tapewise_archive::movers::why_nobody_begins;
 use tapewise_formats::event::{Action, Event, Outcome};
 use tapewise_formats::event_log::{EventLogError, EventReader, Record};
 use tapewise_serve::{Counts, Doing, Work};
 
 /// Bytes of the log that are read at once.
 const MOST_BYTES: u64 = 16 << 20;
+
+/// How long movers may take to begin with something beyond what requests wait for one another. The longest pause of one
+/// whose drives could not be used is a minute.
+const LONGEST_QUIET: Duration = Duration::from_secs(120);
 
 /// A log that others write, read on as it grows.
 struct Growing {
@@ -97,6 +104,42 @@ pub struct Books<'a> {
     /// What had ended when the service began.
     before: Ended,
     mounts: u64,
+    quiet: Quiet,
+}
+
+/// How long recalls have waited although movers are there: none of them has a drive, and nothing was begun. A mover whose
+/// library is gone looks like that from here.
+struct Quiet {
+    /// How long movers may take to begin.
+    most: Duration,
+    since: Option<Instant>,
+    /// Recalls that had been answered.
+    answered: u64,
+}
+
+impl Quiet {
+    /// Why to look after the movers, if they have begun nothing for too long.
+    fn saw(
+        &mut self,
+        open: &OpenRecalls,
+        leases: &[Lease],
+        answered: u64,
+        now: Instant,
+    ) -> Option<String> {
+        let has_drive = leases.iter().any(|lease| !lease.is_desk());
+        let is_new = std::mem::replace(&mut self.answered, answered) != answered;
+        if open.queued == 0 || open.started > 0 || has_drive || is_new {
+            self.since = None;
+            return None;
+        }
+        let quiet = now - *self.since.get_or_insert(now);
+        let mover = leases.first().filter(|_| quiet > self.most)?;
+        let quiet = units::seconds(quiet.as_secs() as f64);
+        Some(format!(
+            "nothing of what waits was begun for {quiet}, and no mover has a drive: see what the mover says ({})",
+            mover.holder
+        ))
+    }
 }
 
 impl<'a> Books<'a> {
@@ -111,6 +154,11 @@ impl<'a> Books<'a> {
             tally,
             counted: Kept::default(),
             mounts: 0,
+            quiet: Quiet {
+                most: window(archive) + LONGEST_QUIET,
+                since: None,
+                answered: 0,
+            },
         })
     }
 
@@ -163,8 +211,14 @@ impl<'a> Books<'a> {
             troubles: 0,
         };
         self.work.counted(counts);
-        let started = catalogue.open_recalls()?.started;
-        self.work.say(if started > 0 {
+        // It ends what is over, so that what a dead mover had begun waits again.
+        let nobody = why_nobody_begins(catalogue.as_ref(), now_ns())?;
+        let open = catalogue.open_recalls()?;
+        let leases = catalogue.leases()?;
+        let answered = now.delivered + now.failed;
+        let idle = self.quiet.saw(&open, &leases, answered, Instant::now());
+        self.work.is_unattended(nobody.or(idle));
+        self.work.say(if open.started > 0 {
             Doing::Recalling
         } else {
             Doing::Idle
@@ -177,6 +231,61 @@ impl<'a> Books<'a> {
 mod tests {
     use super::*;
     use std::io::Write;
+    use tapewise_archive::catalogue::Holder;
+
+    #[test]
+    fn movers_that_have_no_drive_for_long_although_recalls_wait_are_looked_after() {
+        let holder = Holder {
+            host: "ada".to_owned(),
+            process: 4711,
+            run: "a".to_owned(),
+        };
+        let lease = |drive: &str| Lease {
+            epoch: 1,
+            drive: drive.to_owned(),
+            volume: None,
+            holder: holder.clone(),
+            until_ns: 1,
+        };
+        let idle = [lease(&holder.desk())];
+        let busy = [lease(&holder.desk()), lease("D1")];
+        let waiting = OpenRecalls {
+            queued: 3,
+            ..OpenRecalls::default()
+        };
+        let begun = OpenRecalls {
+            started: 1,
+            ..waiting
+        };
+        let mut quiet = Quiet {
+            most: Duration::from_secs(120),
+            since: None,
+            answered: 0,
+        };
+        let began = Instant::now();
+        let mut saw = |open: &OpenRecalls, leases: &[Lease], answered, at_s| {
+            let now = began + Duration::from_secs(at_s);
+            quiet.saw(open, leases, answered, now)
+        };
+        assert_eq!(saw(&waiting, &idle, 0, 0), None);
+        assert_eq!(saw(&waiting, &idle, 0, 120), None);
+        let why = saw(&waiting, &idle, 0, 121).expect("a reason");
+        assert!(why.contains("process 4711 on ada"), "{why}");
+        // It has a drive, has begun or answered something, or nothing waits: it counts anew.
+        let nothing = OpenRecalls::default();
+        let at_work = [
+            (waiting, &busy[..], 0),
+            (begun, &idle, 0),
+            (waiting, &idle, 1),
+            (nothing, &idle, 1),
+        ];
+        for ((open, leases, answered), at_s) in at_work.into_iter().zip([200, 400, 600, 800]) {
+            assert_eq!(saw(&open, leases, answered, at_s), None);
+            assert_eq!(saw(&waiting, &idle, answered, at_s + 60), None);
+            assert_eq!(saw(&waiting, &idle, answered, at_s + 180), None);
+            assert!(saw(&waiting, &idle, answered, at_s + 181).is_some());
+        }
+    }
 
     #[test]
     fn what_others_append_to_a_log_is_read_once_and_by_whole_lines() {
