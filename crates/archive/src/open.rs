@@ -246,12 +246,14 @@ impl Archive {
 
     /// Moves the catalogue to a database, or without a URL to the file in the directory, while no other process works
     /// on the archive here, and says so in `archive.toml`. The old one is left and marked: nobody opens it any more.
-    /// Returns what each table holds.
+    /// Returns what each table holds; none if the catalogue is there already.
     ///
     /// # Errors
-    /// [`OpenError`]; the archive then has its old catalogue. Killed in between, it refuses the old one and says where
-    /// the new one is.
-    pub fn move_catalogue(directory: &Path, to: Option<&str>) -> Result<Vec<Held>, OpenError> {
+    /// [`OpenError`]; the archive then has its old catalogue. Killed in between, the same move goes on.
+    pub fn move_catalogue(
+        directory: &Path,
+        to: Option<&str>,
+    ) -> Result<Option<Vec<Held>>, OpenError> {
         let path = directory.join(SETTINGS);
         let settings = read_settings(directory)?;
         let moved = ArchiveSettings {
@@ -270,9 +272,13 @@ impl Archive {
             catalogue_of(directory, &settings)?,
             catalogue_of(directory, &moved)?,
         );
+        if settings.catalogue == moved.catalogue {
+            to.open_to_read()?;
+            return Ok(None);
+        }
         let held = move_catalogue(&from, &to)?;
         write_settings(directory, &text)?;
-        Ok(held)
+        Ok(Some(held))
     }
 
     /// Where it is.

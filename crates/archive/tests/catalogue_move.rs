@@ -9,6 +9,8 @@ use tapewise_archive::catalogue::{
     Answer, CacheKey, Catalogue, CatalogueError, Held, Loss, NewRecall, NewStage, Place, Terms,
     VolumeId, WantedFile, move_catalogue,
 };
+use tapewise_archive::open::Archive;
+use tapewise_archive::settings::ArchiveSettings;
 
 /// Something of everything: volumes, one of them forgotten, copies, requests of all states, cached files, pins, stages.
 fn fill(catalogue: &dyn Catalogue) -> VolumeId {
@@ -194,4 +196,51 @@ fn a_move_is_refused_while_something_is_under_way_or_goes_over_a_catalogue() {
     let error = move_catalogue(&database, &second).expect_err("refused");
     assert!(matches!(error, CatalogueError::Occupied { .. }), "{error}");
     second.open_existing().expect("as it was");
+}
+
+#[test]
+fn an_archive_whose_move_was_killed_before_its_settings_name_the_new_place_goes_on() {
+    let Some(url) = postgres_server::new_url() else {
+        return;
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let place = directory.path().join("A");
+    let settings = "
+        drives = ['/dev/sg0']
+        profile = 'lto8'
+        copies = 1
+        cache_high_bytes = 1_000_000
+        cache_low_bytes = 500_000
+        block_bytes = 8192
+        segment_bytes = 1_048_576
+        part_bytes = 1_048_576
+    ";
+    let settings: ArchiveSettings = toml::from_str(settings).expect("settings");
+    let archive = Archive::create(&place, &settings).expect("an archive");
+    fill(&*archive.catalogue);
+    drop(archive);
+    let toml = place.join("archive.toml");
+    for to in [Some(url.as_str()), None] {
+        let before = std::fs::read(&toml).expect("settings");
+        let moved = Archive::move_catalogue(&place, to).expect("moved");
+        assert!(moved.is_some());
+        // As they were until the last step.
+        std::fs::write(&toml, before).expect("written");
+        let error = Archive::open(&place).err().expect("refused").to_string();
+        assert!(error.contains("run the same command again"), "{error}");
+        let again = Archive::move_catalogue(&place, to).expect("moved");
+        assert_eq!(again, moved);
+        // After the last step nothing is left to be done.
+        let once_more = Archive::move_catalogue(&place, to).expect("it is there");
+        assert_eq!(once_more, None);
+        let archive = Archive::open(&place).expect("an archive");
+        assert_eq!(archive.settings.catalogue.as_deref(), to);
+        assert!(
+            archive
+                .catalogue
+                .find_volume("A00001L8")
+                .expect("asked")
+                .is_some()
+        );
+    }
 }

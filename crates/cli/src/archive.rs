@@ -101,7 +101,10 @@ impl Archive {
     }
 
     /// Moves its catalogue: see [`Opened::move_catalogue`].
-    pub fn move_catalogue(directory: &Path, to: Option<&str>) -> Result<Vec<Held>, CliError> {
+    pub fn move_catalogue(
+        directory: &Path,
+        to: Option<&str>,
+    ) -> Result<Option<Vec<Held>>, CliError> {
         Opened::move_catalogue(directory, to).map_err(|error| hinted(error, directory))
     }
 

@@ -79,13 +79,25 @@ pub enum CatalogueError {
     },
     /// The catalogue was moved to another place, and this is what was left.
     #[error(
-        "{path} was moved to {to}: set `catalogue` in archive.toml to that, or move it back from there"
+        "{path} was moved to {to}: if `catalog move` was interrupted, run the same command again; if not, set \
+         `catalogue` in archive.toml to that, or move it back from there"
     )]
     Moved {
         /// The file or database.
         path: PathBuf,
         /// Where it is now.
         to: String,
+    },
+    /// A move to this place has not ended: the old catalogue may still be the one that counts.
+    #[error(
+        "{path} is where `catalog move` was bringing the catalogue of {from} when it was interrupted: leave \
+         archive.toml as it was before, and run the same command again"
+    )]
+    Arriving {
+        /// The file or database.
+        path: PathBuf,
+        /// Where the catalogue comes from.
+        from: String,
     },
     /// A catalogue goes where none is.
     #[error("{path} holds a catalogue already: give a place that holds none")]

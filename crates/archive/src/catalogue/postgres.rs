@@ -18,7 +18,7 @@ mod schema;
 mod state;
 mod transaction;
 
-use super::sql::{Database, Transaction, broken_rules, copy_all, must_hold};
+use super::sql::{Database, Move, Transaction, broken_rules, copy_all, must_hold};
 use super::sqlite::{appear, refuse_to_replace, take_no_more};
 use super::{Catalogue, CatalogueError, Lease, Result, ServerState, SqliteCatalogue, Upgrade};
 use ::postgres::{Client, IsolationLevel, Statement};
@@ -63,6 +63,8 @@ enum Access {
     Write,
     /// All of it is taken elsewhere, in a transaction that has nothing to do while the other place sorts what it got.
     Move,
+    /// The move that has marked it works on it.
+    Marked,
 }
 
 /// Says to a session that queries are not compiled: to compile one takes longer than a search through millions of paths.
@@ -107,15 +109,18 @@ impl PostgresCatalogue {
         PostgresCatalogue::open(url, copies)
     }
 
-    /// A new catalogue in a database that has none, or an empty one, or what was left of one that was moved.
-    pub(super) fn new_in(url: &PostgresUrl) -> Result<PostgresCatalogue> {
-        let mut client = url.connect()?;
-        schema::make_way(&mut client, url)?;
-        schema::migrate(&mut client, url)?;
-        Ok(PostgresCatalogue::of(url, Access::Write))
+    /// A new catalogue for what a move brings, in a database that has none, or an empty one, or what earlier moves left.
+    pub(super) fn arriving(url: &PostgresUrl, this: &Move) -> Result<PostgresCatalogue> {
+        schema::begin_arrival(&mut url.connect()?, url, this)?;
+        Ok(PostgresCatalogue::marked(url))
     }
 
-    /// The same, to take all of it elsewhere.
+    /// A catalogue that nobody opens because a move has marked it; or whatever is there.
+    pub(super) fn marked(url: &PostgresUrl) -> PostgresCatalogue {
+        PostgresCatalogue::of(url, Access::Marked)
+    }
+
+    /// Opens a catalogue to take all of it elsewhere.
     pub(super) fn open_to_move(url: &PostgresUrl, copies: &Path) -> Result<PostgresCatalogue> {
         PostgresCatalogue::open_existing(url, copies)?;
         Ok(PostgresCatalogue::of(url, Access::Move))
@@ -182,6 +187,7 @@ impl PostgresCatalogue {
         let mut client = self.url.connect()?;
         client.batch_execute(NOT_COMPILED)?;
         match self.access {
+            Access::Marked => {}
             Access::Copy => client.batch_execute(READ_ONLY)?,
             Access::Read => {
                 schema::refuse_others(&mut client, &self.url)?;

@@ -12,6 +12,7 @@ mod hand_over;
 mod integrity;
 mod leases;
 mod lists;
+mod marks;
 mod names;
 mod recorded;
 mod rejoin;
@@ -27,11 +28,15 @@ mod waiting;
 mod writes;
 
 use super::{Catalogue, Lease, Result};
+pub use cached::tie;
 pub use integrity::broken_rules;
 pub use leases::must_hold;
+pub use marks::{
+    Move, arriving, came_by, mark_arrived, mark_arriving, mark_moved, moved_by, moved_to,
+};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-pub use tables::{Held, copy_all, in_flight, mark_moved};
+pub use tables::{Held, copy_all, in_flight, what_it_holds};
 pub use value::{FromValue, ToValue, Value};
 
 /// A database that holds a catalogue.

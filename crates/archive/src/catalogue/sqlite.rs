@@ -13,7 +13,7 @@ mod transaction;
 use super::sql::{Database, Transaction, broken_rules, must_hold};
 use super::{Catalogue, CatalogueError, FULL_IN_BACKUP, Lease, Result, ServerState};
 pub use file::BUSY_LIMIT;
-pub(super) use file::appear;
+pub(super) use file::{appear, appear_alone, end_log};
 use file::{copy_to, pragma, read_only, refuse_lost};
 use integrity::{KeysLater, check_keys, damages};
 use rusqlite::{Connection, TransactionBehavior};
@@ -116,6 +116,29 @@ impl SqliteCatalogue {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         migrate_to(&mut connection, path, schema)?;
         connection.pragma_update(None, "foreign_keys", true)?;
+        Ok(SqliteCatalogue::of(connection))
+    }
+
+    /// Ends the making of such a catalogue. It has a write-ahead log from now on, as whoever opens it wants: with another
+    /// journal a change that is killed would keep those out who only read.
+    pub(super) fn with_log(self) -> Result<()> {
+        self.connection()
+            .query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+        Ok(())
+    }
+
+    /// A catalogue that nobody opens because a move has marked it, to look at the marks and at what it holds.
+    pub(super) fn marked_to_read(path: &Path) -> Result<SqliteCatalogue> {
+        refuse_lost(path)?;
+        Ok(SqliteCatalogue::of(read_only(path)?))
+    }
+
+    /// The same, to change the marks.
+    pub(super) fn marked(path: &Path) -> Result<SqliteCatalogue> {
+        refuse_lost(path)?;
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(BUSY_LIMIT)?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
         Ok(SqliteCatalogue::of(connection))
     }
 

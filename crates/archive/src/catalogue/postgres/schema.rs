@@ -5,8 +5,11 @@
 
 use super::commit;
 use super::connection::PostgresUrl;
+use super::transaction::{Clock, Open};
+use crate::catalogue::sql::{Move, mark_arriving};
 use crate::catalogue::{CatalogueError, KNOWN_SCHEMA, Result, Upgrade};
-use ::postgres::{Client, GenericClient};
+use ::postgres::{Client, GenericClient, Transaction};
+use std::cell::RefCell;
 use std::path::Path;
 
 /// Each brings the schema up to its version; what was released is never changed.
@@ -30,10 +33,13 @@ pub(super) const KNOWN: u32 = KNOWN_SCHEMA;
 const MARK: &str = "CREATE TABLE tapewise_schema (version BIGINT NOT NULL); \
     INSERT INTO tapewise_schema VALUES (0)";
 
+/// Two processes that find no table to lock yet take turns by a number.
+const ONE_AT_A_TIME: &str = "SELECT pg_advisory_xact_lock(x'74617065'::bigint)";
+
 /// Takes the turn to write, until the transaction ends.
 pub(super) const TAKE_TURN: &str = "LOCK TABLE tapewise_schema IN EXCLUSIVE MODE";
 
-/// The version of the schema; `None` where there is no catalogue, and an error where it was moved away.
+/// The version of the schema; `None` where there is no catalogue, and an error where it was moved away or is arriving.
 fn found(client: &mut impl GenericClient, url: &PostgresUrl) -> Result<Option<u32>> {
     if !has_table(client, "tapewise_schema")? {
         return Ok(None);
@@ -43,6 +49,13 @@ fn found(client: &mut impl GenericClient, url: &PostgresUrl) -> Result<Option<u3
         return Err(CatalogueError::Moved {
             path: url.name(),
             to: row.try_get(0)?,
+        });
+    }
+    if has_table(client, "arriving")? {
+        let row = client.query_one("SELECT origin FROM arriving", &[])?;
+        return Err(CatalogueError::Arriving {
+            path: url.name(),
+            from: row.try_get(0)?,
         });
     }
     let sql = "SELECT version FROM tapewise_schema";
@@ -96,28 +109,46 @@ pub(super) fn pending(
     Ok((found < KNOWN).then(|| Upgrade::new(found, MIGRATIONS, copy)))
 }
 
-/// Removes what was left of a catalogue that was moved away, and refuses one that holds something.
-pub(super) fn make_way(client: &mut Client, url: &PostgresUrl) -> Result<()> {
+/// Makes a new catalogue that is marked as arriving. What earlier moves left there goes, or nothing at all is changed.
+pub(super) fn begin_arrival(client: &mut Client, url: &PostgresUrl, this: &Move) -> Result<()> {
+    let mut transaction = client.transaction()?;
+    transaction.batch_execute(ONE_AT_A_TIME)?;
+    make_way(&mut transaction, url, this)?;
+    migrate_in(&mut transaction, url)?;
+    let prepared = RefCell::default();
+    let open = Open::new(transaction, &prepared, Clock::Servers);
+    mark_arriving(&open, this)?;
+    Ok(open.commit()?)
+}
+
+/// Removes what was left of a catalogue that was moved away, and what has arrived of the one that is moved now: as that is
+/// not marked, it is whole and may have changed since. Refuses another one that holds something.
+fn make_way(client: &mut impl GenericClient, url: &PostgresUrl, this: &Move) -> Result<()> {
     match found(client, url) {
-        Ok(None) => Ok(()),
-        Err(CatalogueError::Moved { .. }) => {
-            let sql = "SELECT format('DROP TABLE %I CASCADE', relname) FROM pg_class \
-                WHERE relnamespace = to_regnamespace(current_schema()) AND relkind = 'r'";
-            let mut transaction = client.transaction()?;
-            for row in transaction.query(sql, &[])? {
-                transaction.batch_execute(row.try_get(0)?)?;
-            }
-            Ok(transaction.commit()?)
-        }
-        Err(error) => Err(error),
+        Ok(None) => return Ok(()),
         Ok(Some(_)) => {
-            let sql = "SELECT EXISTS (SELECT 1 FROM volume) OR EXISTS (SELECT 1 FROM file)";
-            if client.query_one(sql, &[])?.try_get(0)? {
+            let sql = "SELECT EXISTS (SELECT 1 FROM volume) OR EXISTS (SELECT 1 FROM file) \
+                OR EXISTS (SELECT 1 FROM identity WHERE id = $1)";
+            if client.query_one(sql, &[&this.catalogue])?.try_get(0)? {
                 return Err(CatalogueError::Occupied { path: url.name() });
             }
-            Ok(())
+            return Ok(());
         }
+        Err(CatalogueError::Moved { .. }) => {}
+        Err(error @ CatalogueError::Arriving { .. }) => {
+            let arriving = client.query_one("SELECT catalogue FROM arriving", &[])?;
+            if arriving.try_get::<_, &str>(0)? != this.catalogue {
+                return Err(error);
+            }
+        }
+        Err(error) => return Err(error),
     }
+    let sql = "SELECT format('DROP TABLE %I CASCADE', relname) FROM pg_class \
+        WHERE relnamespace = to_regnamespace(current_schema()) AND relkind = 'r'";
+    for row in client.query(sql, &[])? {
+        client.batch_execute(row.try_get(0)?)?;
+    }
+    Ok(())
 }
 
 /// Refuses a database without a catalogue that holds tables of something else.
@@ -135,15 +166,19 @@ fn refuse_occupied(client: &mut impl GenericClient, url: &PostgresUrl) -> Result
 
 /// Brings the schema up to date; an empty database gets it whole.
 pub(super) fn migrate(client: &mut Client, url: &PostgresUrl) -> Result<()> {
-    // Two processes that find no table to lock yet take turns by a number.
     let mut transaction = client.transaction()?;
-    transaction.batch_execute("SELECT pg_advisory_xact_lock(x'74617065'::bigint)")?;
-    let before = found(&mut transaction, url)?;
+    transaction.batch_execute(ONE_AT_A_TIME)?;
+    migrate_in(&mut transaction, url)?;
+    Ok(transaction.commit()?)
+}
+
+fn migrate_in(transaction: &mut Transaction<'_>, url: &PostgresUrl) -> Result<()> {
+    let before = found(transaction, url)?;
     if before.is_none() {
-        refuse_occupied(&mut transaction, url)?;
+        refuse_occupied(transaction, url)?;
         transaction.batch_execute(MARK)?;
     }
-    if !has_table(&mut transaction, commit::TABLE)? {
+    if !has_table(transaction, commit::TABLE)? {
         transaction.batch_execute(commit::CREATE)?;
     }
     for (version, migration) in MIGRATIONS {
@@ -154,5 +189,5 @@ pub(super) fn migrate(client: &mut Client, url: &PostgresUrl) -> Result<()> {
             transaction.execute(sql, &[&i64::from(version)])?;
         }
     }
-    Ok(transaction.commit()?)
+    Ok(())
 }

@@ -90,7 +90,8 @@ fn note_used(transaction: &Transaction<'_>, used: &[(FileId, i64)]) -> Result<()
     Ok(())
 }
 
-fn tie(transaction: &Transaction<'_>) -> Result<Tie> {
+/// Which catalogue it is.
+pub fn tie(transaction: &Transaction<'_>) -> Result<Tie> {
     let row = |row: &Row<'_>| {
         Ok(Tie {
             id: row.get(0)?,

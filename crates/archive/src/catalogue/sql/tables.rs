@@ -117,12 +117,22 @@ pub fn copy_all(from: &Transaction<'_>, to: &Transaction<'_>) -> Result<Vec<Held
     for (table, column, number) in numbers {
         to.set_last_number(table, column, number)?;
     }
-    for expected in &held {
-        let columns = to.columns(expected.table)?;
-        let found = read(to, expected.table, &columns, &mut |_| Ok(()))?;
+    for (expected, found) in held.iter().zip(what_it_holds(to)?) {
         if found != *expected {
             let what = format!("a table did not arrive as it was: {expected:?} became {found:?}");
             return Err(CatalogueError::Damaged(what));
+        }
+    }
+    Ok(held)
+}
+
+/// What each table of a catalogue holds, as far as its schema has it.
+pub fn what_it_holds(transaction: &Transaction<'_>) -> Result<Vec<Held>> {
+    let mut held = Vec::new();
+    for table in TABLES {
+        let columns = transaction.columns(table)?;
+        if !columns.is_empty() {
+            held.push(read(transaction, table, &columns, &mut |_| Ok(()))?);
         }
     }
     Ok(held)
@@ -137,11 +147,4 @@ pub fn in_flight(transaction: &Transaction<'_>) -> Result<Vec<String>> {
         WHERE done_ns IS NULL AND state = 'started' HAVING count(*) > 0 \
         UNION ALL SELECT 'a mover on ' || host || ' has drive ' || drive FROM lease";
     all(transaction, sql, params![], |row| row.get(0))
-}
-
-/// Says in a catalogue that it was moved: nobody opens it any more.
-pub fn mark_moved(transaction: &Transaction<'_>, to: &str) -> Result<()> {
-    let sql = "CREATE TABLE moved_to (place TEXT NOT NULL)";
-    run(transaction, sql, params![])?;
-    run(transaction, "INSERT INTO moved_to VALUES (?1)", [to]).map(|_| ())
 }

@@ -2,10 +2,13 @@
 
 use crate::catalogue::{CatalogueError, Result};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tempfile::TempPath;
 
 /// How long an operation waits for another process's transaction.
 pub const BUSY_LIMIT: Duration = Duration::from_secs(30);
@@ -43,9 +46,7 @@ pub(super) fn read_only(path: &Path) -> Result<Connection> {
         Ok(()) => return Ok(plain),
         Err(error) => error,
     };
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    let has_log = std::fs::metadata(log).is_ok_and(|log| log.len() > 0);
+    let has_log = std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
     let is_unwritable = matches!(
         failed.sqlite_error_code(),
         Some(
@@ -108,21 +109,78 @@ pub(in crate::catalogue) fn appear<T>(
         path: path.to_owned(),
         source,
     };
-    let directory = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
-    let directory = directory.unwrap_or(Path::new("."));
     // Nobody else can read it, and nothing that is there has its name.
     let partial = tempfile::Builder::new()
         .prefix(".tapewise-")
         .suffix(".backup.part")
-        .tempfile_in(directory)
+        .tempfile_in(directory_of(path))
         .map_err(failed)?
         .into_temp_path();
+    appear_from(partial, path, fill)
+}
+
+/// The same for whoever is the only one to do this: what a killed program left goes first, which may be as large as the
+/// file.
+pub(in crate::catalogue) fn appear_alone<T>(
+    path: &Path,
+    fill: impl FnOnce(&Path) -> Result<T>,
+) -> Result<T> {
+    let failed = |source| CatalogueError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let partial = beside(path, ".arriving");
+    // A log that was left would be taken for that of the new file.
+    for left in ["", "-wal", "-shm"] {
+        match std::fs::remove_file(beside(&partial, left)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+    }
+    let mut options = OpenOptions::new();
+    let options = options.create_new(true).write(true).mode(0o600);
+    options.open(&partial).map_err(failed)?;
+    let partial = TempPath::try_from_path(partial).map_err(failed)?;
+    appear_from(partial, path, fill)
+}
+
+/// A file whose name goes on after that of another one.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+fn directory_of(path: &Path) -> &Path {
+    let directory = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    directory.unwrap_or(Path::new("."))
+}
+
+fn appear_from<T>(
+    partial: TempPath,
+    path: &Path,
+    fill: impl FnOnce(&Path) -> Result<T>,
+) -> Result<T> {
+    let failed = |source| CatalogueError::Io {
+        path: path.to_owned(),
+        source,
+    };
     let filled = fill(&partial)?;
     let sync = |path: &Path| std::fs::File::open(path)?.sync_all();
     sync(&partial).map_err(failed)?;
     partial.persist(path).map_err(|error| failed(error.error))?;
-    sync(directory).map_err(failed)?;
+    sync(directory_of(path)).map_err(failed)?;
     Ok(filled)
+}
+
+/// Puts what stands in the write-ahead log of a catalogue into its file, and removes the log: it would be taken for that
+/// of a file that comes in the place of this one.
+pub(in crate::catalogue) fn end_log(path: &Path) -> Result<()> {
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(BUSY_LIMIT)?;
+    // Fails while somebody else has the file open.
+    connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
+    Ok(())
 }

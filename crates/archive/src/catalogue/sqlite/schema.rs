@@ -103,7 +103,7 @@ pub(super) fn migrate_to(connection: &mut Connection, path: &Path, schema: u32) 
     Ok(())
 }
 
-/// Refuses databases that are not ours, and those of newer programs.
+/// Refuses databases that are not ours, those of newer programs, and what a move has marked.
 pub(super) fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
     let application_id = pragma(connection, "application_id")?;
     let tables: i64 =
@@ -120,6 +120,14 @@ pub(super) fn check_identity(connection: &Connection, path: &Path) -> Result<()>
         return Err(CatalogueError::Moved {
             path: path.to_owned(),
             to: connection.query_row(sql, [], |row| row.get(0))?,
+        });
+    }
+    let arriving = "SELECT count(*) FROM sqlite_schema WHERE name = 'arriving'";
+    if connection.query_row(arriving, [], |row| row.get::<_, i64>(0))? > 0 {
+        let sql = "SELECT origin FROM arriving";
+        return Err(CatalogueError::Arriving {
+            path: path.to_owned(),
+            from: connection.query_row(sql, [], |row| row.get(0))?,
         });
     }
     let found = pragma(connection, "user_version")?;

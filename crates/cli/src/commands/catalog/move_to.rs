@@ -12,7 +12,8 @@ use std::process::ExitCode;
 ///
 /// The database must be empty, or hold what an earlier move left there. Every table is compared after it arrived: the
 /// number of its rows, and a checksum over all of them. The old catalogue is left where it is, marked as moved, and
-/// every command refuses it. archive.toml then names the new one. Nothing may be under way meanwhile.
+/// every command refuses it. archive.toml then names the new one. Nothing may be under way meanwhile. If the program is
+/// killed, the same command continues.
 #[derive(clap::Args, Debug)]
 pub struct Move {
     /// The archive.
@@ -36,18 +37,25 @@ pub struct Move {
 
 /// Runs it.
 pub fn run(args: &Move) -> Result<ExitCode, CliError> {
-    let held = Archive::move_catalogue(&args.archive, args.to.as_deref())?;
+    let moved = Archive::move_catalogue(&args.archive, args.to.as_deref())?;
+    let is_moved = moved.is_some();
+    let held = moved.unwrap_or_default();
     let mut answer = Answer::new("catalog-move", args.json);
     let tables = held.iter().map(|held| {
         json!({ "table": held.table, "rows": held.rows, "checksum": format!("{:032x}", held.sum) })
     });
     answer.set("tables", tables.collect::<Vec<_>>());
     let rows: u64 = held.iter().map(|held| held.rows).sum();
-    answer.line(&format!(
-        "{} of {} moved, each table compared; archive.toml names the new place",
-        count(rows as usize, "row"),
-        count(held.len(), "table")
-    ))?;
+    answer.line(&if is_moved {
+        format!(
+            "{} of {} moved, each table compared; archive.toml names the new place",
+            count(rows as usize, "row"),
+            count(held.len(), "table")
+        )
+    } else {
+        "the catalogue is there already, and archive.toml names the place: nothing was moved"
+            .to_owned()
+    })?;
     answer.end()?;
     Ok(ExitCode::SUCCESS)
 }
