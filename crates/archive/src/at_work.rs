@@ -26,8 +26,8 @@ impl Reading {
     }
 }
 
-/// What drives read of all that was `begun`: by the `leases` that are in force. If there are none, one process works
-/// alone. Each of its `drives` then reads the cartridge that holds most of what no other one reads.
+/// What drives read of all that was `begun`: by the `leases` that are in force. If no mover has a drive, one process works
+/// alone, for which idle movers wait. Each of its `drives` then reads the cartridge that holds most of what no other one reads.
 pub(crate) fn readings(leases: &[Lease], begun: &RecallQueue, drives: usize) -> Vec<Reading> {
     let mut seen = HashSet::new();
     let mut readings: Vec<Reading> = Vec::new();
@@ -45,7 +45,8 @@ pub(crate) fn readings(leases: &[Lease], begun: &RecallQueue, drives: usize) -> 
             reads(Some(lease.clone()), without(queue, &seen), &mut seen);
         }
     }
-    let alone = if leases.is_empty() { drives } else { 0 };
+    let is_alone = leases.iter().all(Lease::is_desk);
+    let alone = if is_alone { drives } else { 0 };
     for _ in 0..alone {
         let queues = begun.volumes.iter().map(|queue| without(queue, &seen));
         let most = queues.min_by_key(|queue| (Reverse(queue.waiting.len()), queue.volume));
@@ -146,6 +147,9 @@ mod tests {
         let begun = begun(&[(1, &[1]), (2, &[1, 2, 3]), (3, &[3, 4]), (4, &[5])]);
         let two = readings(&[], &begun, 2);
         assert_eq!(told(&two), [(None, 2, vec![1, 2, 3]), (None, 3, vec![4])]);
+        // An idle mover has a lease on itself.
+        let idle = lease("mover 1@one", None);
+        assert_eq!(readings(&[idle], &begun, 2), two);
         let nothing = readings(&[], &RecallQueue::default(), 2);
         assert_eq!(nothing, []);
     }
