@@ -9,6 +9,7 @@ mod home;
 mod kept;
 mod meanwhile;
 mod seen;
+mod unread;
 mod work;
 
 use super::busy::{Busy, Floor, OwnMount, ReadFor};
@@ -21,9 +22,7 @@ use super::recall::{Between, Deliverer, Parts, Shared};
 use super::session::DriveContext;
 use super::wanted::WantedVolume;
 use super::{MoveError, Mover};
-use crate::catalogue::{
-    CatalogueError, CopyState, OutOfUse, Outage, RequestId, Resource, VolumeQueue, Waiting,
-};
+use crate::catalogue::{CatalogueError, CopyState, RequestId, VolumeQueue, Waiting};
 use crate::record::Segment;
 use kept::Kept;
 use seen::Seen;
@@ -540,37 +539,6 @@ impl Recalling<'_> {
         } else {
             Admission::Go
         })
-    }
-
-    /// Whether another drive is to try a volume whose label one could not read. A head that needs cleaning is not the tape.
-    fn is_for_another_drive(&self, state: &State, volume: &str, error: &MoveError) -> bool {
-        error.is_unreadable_label() && self.usable > 1 && !state.unread.contains_key(volume)
-    }
-
-    /// Volumes whose label one drive could not read, and which no other one has taken.
-    fn end_the_unread(&self) {
-        let mut state = lock(&self.state);
-        if state.is_over || self.with.stop.load(Ordering::Relaxed) {
-            // Another one may have had no time for it.
-            return;
-        }
-        for (volume, error) in std::mem::take(&mut state.unread) {
-            if !state.unavailable.contains(&volume) {
-                self.end(&mut state, &volume, error);
-            }
-        }
-    }
-
-    /// Takes a volume out of use, until somebody puts it into use again.
-    fn disable(&self, volume: &str, why: &str) -> Result<(), MoveError> {
-        let what = OutOfUse {
-            resource: Resource::Volume,
-            name: volume.to_owned(),
-            outage: Outage::Disabled,
-            why: why.to_owned(),
-            since_ns: self.with.now(),
-        };
-        Ok(self.with.catalogue.take_out_of_use(&what)?)
     }
 
     /// Nothing more comes of a volume: what has another copy is read there, unless the error is of
