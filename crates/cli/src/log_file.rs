@@ -66,6 +66,13 @@ pub fn append(path: &Path) -> Result<File> {
     Ok(log)
 }
 
+/// The same for a table that grows line by line, whatever is in it.
+pub fn append_lines(path: &Path) -> Result<File> {
+    let mut table = opened(path, 0o666)?;
+    cut(&mut table)?;
+    Ok(table)
+}
+
 /// The same for the log of an archive, which is readable by nobody else if it is made here.
 pub fn append_private(path: &Path) -> Result<File> {
     let mut log = opened(path, 0o600)?;

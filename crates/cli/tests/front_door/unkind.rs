@@ -151,14 +151,14 @@ const ALL: &[Unkindness] = &[
     Unkindness {
         name: "write protection",
         faults: &[("write_protected", r#"["TW0001", "TW0002", "TW0003"]"#)],
-        refused: &[("store", 7), ("repack", 7)],
+        refused: &[("store", 7), ("repack", 7), ("add", 7)],
         ..KIND
     },
     Unkindness {
         name: "WORM",
         faults: &[("worm", r#"["TW0001", "TW0002", "TW0003"]"#)],
         // There is no other cartridge to go to: what was written once is never taken for blank.
-        refused: &[("repack", 7)],
+        refused: &[("repack", 7), ("add", 7)],
         ..KIND
     },
     Unkindness {

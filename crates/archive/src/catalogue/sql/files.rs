@@ -216,11 +216,8 @@ pub fn retire(transaction: &Transaction<'_>, id: FileId, at_ns: i64) -> Result<(
     let sql =
         "UPDATE file SET state = 'retired', retired_ns = ?2 WHERE id = ?1 AND state != 'retired'";
     run(transaction, sql, params![id, at_ns])?;
-    run(
-        transaction,
-        "UPDATE cached SET dirty = 0 WHERE file = ?1",
-        [id],
-    )?;
+    let sql = "UPDATE cached SET dirty = 0 WHERE file = ?1";
+    run(transaction, sql, [id])?;
     let sql = "UPDATE request SET state = 'cancelled', done_ns = ?2 \
         WHERE file = ?1 AND done_ns IS NULL AND kind = 'store'";
     run(transaction, sql, params![id, at_ns])?;

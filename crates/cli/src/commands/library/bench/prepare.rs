@@ -71,7 +71,8 @@ pub fn run(args: &Prepare) -> Result<(), CliError> {
     let wanted = wanted(args, &inventory)?;
     let scale = devices.byte_scale(&args.drive)?.unwrap_or(1);
     let object_bytes = on_the_medium(args, scale)?;
-    let mut table = log_file::append(&args.output).map_err(|error| at(&args.output, &error))?;
+    let mut table =
+        log_file::append_lines(&args.output).map_err(|error| at(&args.output, &error))?;
     output::say(format_args!(
         "the robot moves: {} to be written, {} done before\n",
         units::count(wanted.len() - done.len(), "cartridge"),
