@@ -116,7 +116,10 @@ pub fn run(args: &Add) -> Result<ExitCode, CliError> {
     answer.end()?;
     match told {
         // Each was asked for by its name.
-        Ok(_) if has_passed => Ok(ExitCode::from(Exit::Partial as u8)),
+        Ok(_) if has_passed => {
+            say("tapewise: not every cartridge that was named could be added\n");
+            Ok(ExitCode::from(Exit::Partial as u8))
+        }
         told => told,
     }
 }
