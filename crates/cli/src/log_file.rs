@@ -10,8 +10,8 @@ use tapewise_formats::event_log::{Device, Header, whole_lines_bytes};
 use tapewise_run::Log;
 use tapewise_scsi::Identity;
 
-/// What every header has.
-const MARK: &str = "\"tapewise_events\"";
+/// How every header begins.
+const MARK: &str = "{\"tapewise_events\"";
 
 /// More than any header has, in bytes.
 const LONGEST_HEADER: u64 = 1 << 16;
@@ -58,8 +58,8 @@ pub fn append(path: &Path) -> Result<File> {
         .take(LONGEST_HEADER)
         .read_line(&mut first)
         .map_err(|_| no_log())?;
-    let is_log = first.starts_with('{') && (!first.ends_with('\n') || first.contains(MARK));
-    if !first.is_empty() && !is_log {
+    // A program may have been killed while it wrote the header.
+    if !first.starts_with(MARK) && !MARK.starts_with(&first) {
         return Err(no_log());
     }
     cut(&mut log)?;
@@ -135,6 +135,7 @@ mod tests {
             "a/f4.bin",
             "a/f4.bin\n",
             "{\"id\":\"a\"}\n",
+            "{\"id\":\"a\"}",
             "\n",
             "\u{fffd}",
         ];

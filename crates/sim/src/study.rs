@@ -111,7 +111,8 @@ impl Summary {
     }
 }
 
-/// Where a percentile stands among `count` sorted values, counted from 0: the least that so many per cent do not exceed.
+/// The place of a percentile among `count` sorted values, counted from 0: the smallest value such that at least `percent`
+/// per cent of all values are no larger.
 pub(crate) fn nearest_rank(count: usize, percent: u8) -> usize {
     (count * usize::from(percent)).div_ceil(100).max(1) - 1
 }

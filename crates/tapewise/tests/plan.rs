@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use tapewise::batch::Source;
+use tapewise::explain::Explanation;
 use tapewise::formats::WrapLpos;
-use tapewise::model::{Micros, PositionSource, profile};
+use tapewise::model::{Micros, PositionSource, Random, profile};
 use tapewise::order::{Algorithm, Figures, Objective};
 use tapewise::{
     Batch, Cartridge, Effort, EndLocation, ExtentOrder, Goal, GoalError, Location, Origin,
@@ -233,4 +234,35 @@ fn an_algorithm_that_does_not_apply_says_why() {
         ),
         "{error}"
     );
+}
+
+#[test]
+fn an_order_that_is_held_back_takes_longer_than_sorted_order_in_what_is_said_of_it() {
+    let effort = Effort::usual();
+    let mut held = 0;
+    for seed in 0..12 {
+        let mut random = Random::new(seed, 0);
+        let list: Vec<u64> = (0..4).map(|_| random.below(18_000_000)).collect();
+        let placed = placed(blocks(&list));
+        let found = placed.search(&Goal::default(), &effort).expect("an order");
+        let explanation = Explanation::new(&placed, &found, &[], false, &effort);
+        let Some(shortest) = explanation.held_back else {
+            continue;
+        };
+        held += 1;
+        let sorted = placed.order(Algorithm::Sort, &effort).expect("an order");
+        assert_eq!(shortest.sorted_worst, sorted.worst);
+        assert!(shortest.likely < found.total(), "{shortest:?}");
+        let beside = shortest.beside_sorted;
+        let is_longer = beside.is_some_and(|(total, sorted)| total > sorted);
+        assert!(
+            is_longer || shortest.worst > shortest.sorted_worst,
+            "{shortest:?}"
+        );
+        // What both take on one map is none of the worst cases, which have the error of the locates on top.
+        assert!(beside.is_none_or(
+            |(total, sorted)| total <= shortest.worst && sorted <= shortest.sorted_worst
+        ));
+    }
+    assert!(held > 0, "no list showed anything");
 }

@@ -146,7 +146,7 @@ pub struct OutOfUse {
     pub name: String,
     /// How.
     pub outage: Outage,
-    /// What was said about it.
+    /// The reason, in the words of whoever took it out of use.
     pub why: String,
     /// Since when.
     pub since_ns: i64,

@@ -163,16 +163,20 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     }
     let written = if args.later { Ok(()) } else { on_tape(false) };
     answer.borrow().end()?;
-    // Input is at fault only if nothing came of it.
-    written.map_err(|error| match error.exit() {
-        Exit::Input if stored > 0 => error.with_exit(Exit::Partial),
-        _ => error,
-    })?;
+    written.map_err(|error| after_storing(error, stored))?;
     Ok(if refused.get() || !changed.is_empty() {
         ExitCode::from(Exit::Partial as u8)
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Why files that were stored are not on tape. Input is at fault only if nothing came of it.
+fn after_storing(error: CliError, stored: usize) -> CliError {
+    match error.exit() {
+        Exit::Input if stored > 0 => error.with_exit(Exit::Partial),
+        _ => error,
+    }
 }
 
 /// The cache; beside others who work with it where files only come in.

@@ -73,23 +73,7 @@ fn take_copies(transaction: &Transaction<'_>, write: &OpenWrite, label: &str) ->
         known.insert(row.get(0)?);
         Ok(())
     })?;
-    let mut copies: HashMap<FileId, Vec<Known>> = HashMap::new();
-    let sql = "SELECT file, number, id, CASE WHEN state != 'writing' THEN state \
-        WHEN open_write IS NOT NULL THEN 'being written' END, \
-        state != 'lost' AND EXISTS (SELECT 1 FROM segment \
-        WHERE segment.copy = copy.id AND segment.volume = ?1) \
-        FROM copy WHERE file IN ({many})";
-    let volume = [Value::Integer(write.volume.0)];
-    many(transaction, sql, &volume, &files, |row| {
-        let copy = Known {
-            number: row.get(1)?,
-            id: row.get(2)?,
-            state: row.get(3)?,
-            is_here: row.get(4)?,
-        };
-        copies.entry(row.get(0)?).or_default().push(copy);
-        Ok(())
-    })?;
+    let copies = known_copies(transaction, write.volume, &files)?;
     let (mut new, mut begun) = (Vec::new(), Vec::new());
     let mut taken: HashMap<FileId, u32> = HashMap::new();
     for &(file, number) in &write.copies {
@@ -137,6 +121,32 @@ fn take_copies(transaction: &Transaction<'_>, write: &OpenWrite, label: &str) ->
     many(transaction, sql, &id, &begun, |_| Ok(()))?;
     let columns = ["file", "number", "state", "open_write"];
     enter(transaction, "copy", columns, &new)
+}
+
+/// The copies that files have, as a write on a volume sees them.
+fn known_copies(
+    transaction: &Transaction<'_>,
+    volume: VolumeId,
+    files: &[FileId],
+) -> Result<HashMap<FileId, Vec<Known>>> {
+    let mut copies: HashMap<FileId, Vec<Known>> = HashMap::new();
+    let sql = "SELECT file, number, id, CASE WHEN state != 'writing' THEN state \
+        WHEN open_write IS NOT NULL THEN 'being written' END, \
+        state != 'lost' AND EXISTS (SELECT 1 FROM segment \
+        WHERE segment.copy = copy.id AND segment.volume = ?1) \
+        FROM copy WHERE file IN ({many})";
+    let volume = [Value::Integer(volume.0)];
+    many(transaction, sql, &volume, files, |row| {
+        let copy = Known {
+            number: row.get(1)?,
+            id: row.get(2)?,
+            state: row.get(3)?,
+            is_here: row.get(4)?,
+        };
+        copies.entry(row.get(0)?).or_default().push(copy);
+        Ok(())
+    })?;
+    Ok(copies)
 }
 
 /// A copy that a file has.

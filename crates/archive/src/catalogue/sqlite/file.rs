@@ -105,10 +105,7 @@ pub(in crate::catalogue) fn appear<T>(
     path: &Path,
     fill: impl FnOnce(&Path) -> Result<T>,
 ) -> Result<T> {
-    let failed = |source| CatalogueError::Io {
-        path: path.to_owned(),
-        source,
-    };
+    let failed = failed(path);
     // Nobody else can read it, and nothing that is there has its name.
     let partial = tempfile::Builder::new()
         .prefix(".tapewise-")
@@ -125,10 +122,7 @@ pub(in crate::catalogue) fn appear_alone<T>(
     path: &Path,
     fill: impl FnOnce(&Path) -> Result<T>,
 ) -> Result<T> {
-    let failed = |source| CatalogueError::Io {
-        path: path.to_owned(),
-        source,
-    };
+    let failed = failed(path);
     let partial = beside(path, ".arriving");
     // A log that was left would be taken for that of the new file.
     for left in ["", "-wal", "-shm"] {
@@ -142,6 +136,14 @@ pub(in crate::catalogue) fn appear_alone<T>(
     options.open(&partial).map_err(failed)?;
     let partial = TempPath::try_from_path(partial).map_err(failed)?;
     appear_from(partial, path, fill)
+}
+
+/// What the disk says of a file, as an error.
+fn failed(path: &Path) -> impl Fn(std::io::Error) -> CatalogueError + Copy {
+    move |source| CatalogueError::Io {
+        path: path.to_owned(),
+        source,
+    }
 }
 
 /// A file whose name goes on after that of another one.
@@ -163,10 +165,7 @@ fn appear_from<T>(
     path: &Path,
     fill: impl FnOnce(&Path) -> Result<T>,
 ) -> Result<T> {
-    let failed = |source| CatalogueError::Io {
-        path: path.to_owned(),
-        source,
-    };
+    let failed = failed(path);
     let filled = fill(&partial)?;
     let sync = |path: &Path| std::fs::File::open(path)?.sync_all();
     sync(&partial).map_err(failed)?;

@@ -17,8 +17,9 @@ use std::process::ExitCode;
 use tapewise_archive::catalogue::VolumeId;
 use tapewise_archive::damage::{Damaged, Look, Looked};
 use tapewise_archive::deliver::shown;
-use tapewise_archive::mover::{Moved, Verified, scrub_order, within};
+use tapewise_archive::mover::{MoveError, Moved, Verified, scrub_order, within};
 use tapewise_model::Micros;
+use tapewise_run::RunError;
 
 /// What is kept of a verification that was interrupted, and how to go on.
 const GO_ON_VERIFY: &str =
@@ -198,43 +199,52 @@ fn verify_all(
                     say(format_args!("tapewise: {label}: not verified: {error}\n"));
                     let why = error.to_string();
                     answer.push("not_verified", json!({ "volume": label, "why": why }));
+                    if is_interrupted(&error) {
+                        return Err(error);
+                    }
                     failed.get_or_insert(error);
                 }
             }
         }
-        if !to_remake.is_empty() {
-            match mover.remake(to_remake.into_iter().collect()) {
-                Ok(moved) => {
-                    lacks = !moved.failed.is_empty();
-                    if let Err(error) = say_remade(archive, &moved, answer) {
-                        told = Err(error);
-                    }
-                }
-                Err(error) => {
-                    lacks = true;
-                    say(format_args!(
-                        "tapewise: the copies that files lack were not made: {error}\n"
-                    ));
+        match mover.remake(to_remake.into_iter().collect()) {
+            Ok(moved) if moved.files == 0 && moved.failed.is_empty() => {}
+            Ok(moved) => {
+                lacks = !moved.failed.is_empty();
+                if let Err(error) = say_remade(archive, &moved, answer) {
+                    told = Err(error);
                 }
             }
+            Err(error) => {
+                say(format_args!(
+                    "tapewise: the copies that files lack were not made: {error}\n"
+                ));
+                if is_interrupted(&error) {
+                    return Err(error);
+                }
+                lacks = true;
+            }
         }
-        failed.map_or(Ok(()), Err)
+        Ok(failed)
     });
     told?;
     answer.end()?;
-    let is_part = match read {
-        // The others were read, and what was found is said and noted.
-        Err(error) if verified > 0 && error.exit() != Exit::Interrupted => true,
-        read => {
-            read?;
-            lacks
-        }
-    };
+    let failed = read?;
+    let is_part = lacks || failed.is_some();
+    if let Some(error) = failed.filter(|_| verified == 0) {
+        return Err(error.into());
+    }
     Ok(match lost {
         0 if is_part => ExitCode::from(Exit::Partial as u8),
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(Exit::Checksum as u8),
     })
+}
+
+fn is_interrupted(error: &MoveError) -> bool {
+    let MoveError::Run { source, .. } = error else {
+        return false;
+    };
+    matches!(source, RunError::Interrupted)
 }
 
 /// Says what was made again.

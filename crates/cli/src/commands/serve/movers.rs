@@ -107,8 +107,8 @@ pub struct Books<'a> {
     quiet: Quiet,
 }
 
-/// How long recalls have waited although movers are there: none of them has a drive, and nothing was begun. A mover whose
-/// library is gone looks like that from here.
+/// How long recalls have waited for movers that are running but have no drive and begin nothing. A mover whose library is
+/// gone looks like that from here.
 struct Quiet {
     /// How long movers may take to begin.
     most: Duration,
