@@ -180,6 +180,11 @@ impl Cache {
         self.0.disk.is_in_turns()
     }
 
+    /// The longest path of a file that its catalogue takes, in bytes; none where any length goes.
+    pub fn longest_path(&self) -> Result<Option<usize>, CacheError> {
+        Ok(self.0.records.longest_path()?)
+    }
+
     /// How full it is.
     pub fn usage(&self) -> Usage {
         let state = self.0.state();

@@ -34,6 +34,7 @@ mod volumes;
 mod writes;
 
 pub use cached::{CacheRecords, Cached, Evicted, Holds, Tie};
+pub(crate) use error::too_long;
 pub use error::{CatalogueError, Result};
 pub use failures::Failures;
 pub use files::{Copy, CopyState, Entry, FileState, Files, Found, NewFile, NewStore, Terms};

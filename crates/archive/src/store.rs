@@ -126,30 +126,37 @@ pub fn store_from(
     how: &StoreTerms,
     at_ns: i64,
 ) -> Result<Vec<(FileId, RequestId)>, StoreError> {
-    store_unchanged(from, cache, sources, how, at_ns, &mut Err)
+    store_others(from, cache, sources, how, at_ns, &mut Err)
 }
 
-/// As [`store_from`], but a file that changes while it is read keeps no other one from being stored: `changed` is told
-/// why the file is left out, or makes an error of that.
+/// As [`store_from`], but a file that changes while it is read, or whose path is too long for the catalogue, keeps no
+/// other one from being stored: `left_out` is told why the file is left out, or makes an error of that.
 ///
 /// # Errors
-/// As [`store`], and those of `changed`.
-pub fn store_unchanged(
+/// As [`store`], and those of `left_out`.
+pub fn store_others(
     from: &dyn Sources,
     cache: &Cache,
     sources: &[Source],
     how: &StoreTerms,
     at_ns: i64,
-    changed: &mut dyn FnMut(StoreError) -> Result<(), StoreError>,
+    left_out: &mut dyn FnMut(StoreError) -> Result<(), StoreError>,
 ) -> Result<Vec<(FileId, RequestId)>, StoreError> {
     let mut buffer = vec![0; 1 << 20];
     // The next file is read while those before it are synced.
     let mut finishing = Finishing::new(Incoming::finish).in_turns(cache.is_in_turns());
     let (mut arrived, mut stores) = (Vec::new(), Vec::new());
+    let longest = cache.longest_path()?;
     for (number, source) in sources.iter().enumerate() {
+        let path = source.path.as_bytes();
+        if let Some(most) = longest.filter(|most| path.len() > *most) {
+            let path = path.to_vec();
+            left_out(CatalogueError::PathTooLong { path, most }.into())?;
+            continue;
+        }
         let (incoming, store) = match bring_in(from, cache, source, how, &mut buffer, at_ns) {
             Err(error @ StoreError::Changed { .. }) => {
-                changed(error)?;
+                left_out(error)?;
                 continue;
             }
             brought => brought?,
@@ -162,7 +169,9 @@ pub fn store_unchanged(
     let arrived: Vec<Arrived> = arrived.collect::<Result<_, _>>()?;
     let stored = cache.store(arrived.into_iter().zip(stores).collect(), at_ns);
     stored.map_err(|error| match error {
-        CacheError::Catalogue(error @ CatalogueError::InTheWay { .. }) => error.into(),
+        CacheError::Catalogue(
+            error @ (CatalogueError::InTheWay { .. } | CatalogueError::PathTooLong { .. }),
+        ) => error.into(),
         error => error.into(),
     })
 }

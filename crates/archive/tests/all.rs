@@ -24,6 +24,7 @@ mod failures;
 mod forecast;
 mod leases;
 mod lessees;
+mod long_paths;
 mod ltfs_read;
 mod ltfs_volume;
 mod mover;

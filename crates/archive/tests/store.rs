@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use tapewise_archive::catalogue::Files;
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::store::{
-    FileSystem, Source, SourceFile, Sources, Stamp, StoreTerms, store_unchanged,
+    FileSystem, Source, SourceFile, Sources, Stamp, StoreTerms, store_others,
 };
 use tapewise_emulator::Faults;
 
@@ -72,7 +72,7 @@ fn a_file_that_changes_while_it_is_read_is_left_out_and_the_others_are_stored() 
     let site = Site::new(1, 1, Faults::none());
     let sources = ["d/1", "d/log", "d/2"].map(|path| source(&site, path));
     let mut changed = Vec::new();
-    let stored = store_unchanged(&Busy, &site.cache, &sources, &once(), 5, &mut |error| {
+    let stored = store_others(&Busy, &site.cache, &sources, &once(), 5, &mut |error| {
         changed.push(error.to_string());
         Ok(())
     });

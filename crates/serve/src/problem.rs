@@ -94,6 +94,7 @@ impl From<CatalogueError> for Problem {
                 Problem::new(StatusCode::SERVICE_UNAVAILABLE, title, detail)
                     .with(header::RETRY_AFTER, "5")
             }
+            CatalogueError::PathTooLong { .. } => Problem::bad(detail),
             _ => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, title, detail),
         }
     }
@@ -134,5 +135,12 @@ mod tests {
             let headers = answer.headers();
             assert_eq!(headers.contains_key(header::RETRY_AFTER), is_asked_again);
         }
+        let too_long = CatalogueError::PathTooLong {
+            path: b"film".to_vec(),
+            most: 3,
+        };
+        let problem = Problem::from(too_long);
+        assert_eq!(problem.status(), StatusCode::BAD_REQUEST);
+        assert!(problem.detail().starts_with("film: its path has 4 bytes"));
     }
 }

@@ -77,6 +77,9 @@ pub trait CacheRecords: Send + Sync {
     /// Notes that a file of the archive was brought into the cache; it must have the file's length.
     fn stage_cached(&self, key: CacheKey, file: FileId, bytes: u64, at_ns: i64) -> Result<()>;
 
+    /// The longest path that a file may have, in bytes; none where any length goes.
+    fn longest_path(&self) -> Result<Option<usize>>;
+
     /// Which catalogue this is.
     fn tie(&self) -> Result<Tie>;
 

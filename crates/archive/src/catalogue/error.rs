@@ -215,6 +215,28 @@ pub enum CatalogueError {
         /// The path of the one that the archive has.
         other: Vec<u8>,
     },
+    /// The database has no room for a path of this length in its indexes.
+    #[error("{}: {}", String::from_utf8_lossy(path), too_long(path.len(), *most))]
+    PathTooLong {
+        /// The path.
+        path: Vec<u8>,
+        /// The longest one that it takes, in bytes.
+        most: usize,
+    },
+    /// A catalogue has paths that are too long for the place to which it is to go.
+    #[error(
+        "the catalogue stays where it is: a catalogue in PostgreSQL takes no path of more than {most} bytes, and this one \
+         has {paths}. One of them has {} bytes: {}",
+        .example.len(), String::from_utf8_lossy(example)
+    )]
+    PathsTooLong {
+        /// How many.
+        paths: u64,
+        /// One of them.
+        example: Vec<u8>,
+        /// The longest one that the place takes, in bytes.
+        most: usize,
+    },
     /// What a list says of a file cannot be.
     #[error("{}: {what}", String::from_utf8_lossy(path))]
     Impossible {
@@ -372,6 +394,13 @@ impl CatalogueError {
                 | CatalogueError::CommitUnknown { .. }
         )
     }
+}
+
+/// Why a path is not taken.
+pub(crate) fn too_long(bytes: usize, most: usize) -> String {
+    format!(
+        "its path has {bytes} bytes, and a catalogue in PostgreSQL takes at most {most}: give it a shorter path"
+    )
 }
 
 /// Two files of which one needs a directory in the other's place.

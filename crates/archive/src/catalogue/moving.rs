@@ -3,7 +3,7 @@
 use super::postgres::PostgresCatalogue;
 use super::sql::{
     Database, Held, Move, Transaction, arriving, came_by, copy_all, in_flight, mark_arrived,
-    mark_arriving, mark_moved, moved_by, moved_to, tie, what_it_holds,
+    mark_arriving, mark_moved, moved_by, moved_to, refuse_longer_paths, tie, what_it_holds,
 };
 use super::sqlite::{appear_alone, end_log};
 use super::{CatalogueError, KNOWN_SCHEMA, Place, Result, SqliteCatalogue};
@@ -44,6 +44,9 @@ fn move_in_steps(from: &Place, to: &Place, done: &mut dyn FnMut(Step)) -> Result
     let given = give(from, |source| {
         if let Some(what) = in_flight(source)?.into_iter().next() {
             return Err(CatalogueError::InFlight { what });
+        }
+        if let Some(most) = to.longest_path() {
+            refuse_longer_paths(source, most)?;
         }
         let this = Move {
             id: uuid::Uuid::new_v4().to_string(),

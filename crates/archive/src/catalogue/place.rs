@@ -1,5 +1,6 @@
 //! Where a catalogue is: in a file of SQLite, or in a database of PostgreSQL.
 
+use super::postgres::LONGEST_PATH;
 use super::{Catalogue, PostgresCatalogue, PostgresUrl, Result, SqliteCatalogue, Upgrade};
 use std::fmt;
 use std::path::PathBuf;
@@ -20,6 +21,14 @@ pub enum Place {
 }
 
 impl Place {
+    /// The longest path of a file that a catalogue there takes, in bytes; none where any length goes.
+    pub(super) fn longest_path(&self) -> Option<usize> {
+        match self {
+            Place::File(_) => None,
+            Place::Database { .. } => Some(LONGEST_PATH),
+        }
+    }
+
     /// Opens the catalogue, or makes one where there is none, and brings its schema up to date.
     pub fn open(&self) -> Result<Arc<dyn Catalogue>> {
         Ok(match self {

@@ -28,6 +28,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+pub(super) use transaction::LONGEST_PATH;
 use transaction::{Clock, Open};
 
 impl From<::postgres::Error> for CatalogueError {

@@ -36,7 +36,7 @@ pub use marks::{
 };
 use std::ops::ControlFlow;
 use std::sync::Arc;
-pub use tables::{Held, copy_all, in_flight, what_it_holds};
+pub use tables::{Held, copy_all, in_flight, refuse_longer_paths, what_it_holds};
 pub use value::{FromValue, ToValue, Value};
 
 /// A database that holds a catalogue.
@@ -90,6 +90,9 @@ pub trait Statements {
 
     /// A condition that holds if the bytes of a parameter are somewhere in a column. It may hold elsewhere too.
     fn contains(&self, column: &str, parameter: &str) -> String;
+
+    /// The longest path that a file may have, in bytes; none where any length goes.
+    fn longest_path(&self) -> Option<usize>;
 
     /// The columns of a table.
     fn columns(&self, table: &str) -> Result<Vec<String>>;

@@ -4,7 +4,7 @@
 use super::join::{FoundParts, LeftOut, is_file, whole};
 use super::session::DriveContext;
 use super::{MoveError, Mover};
-use crate::catalogue::{Recorded, Rejoined};
+use crate::catalogue::{Recorded, Rejoined, too_long};
 use crate::deliver::InnerPath;
 use crate::foreign::{ForeignVolume, is_same_label};
 use crate::ltfs::volume::{LtfsError, LtfsVolume, label_in_drive, name_in_drive};
@@ -64,6 +64,8 @@ struct Reading<'a> {
     with: DriveContext<'a>,
     others: Others,
     copies_wanted: u32,
+    /// The longest path that the catalogue takes.
+    longest_path: Option<usize>,
     /// Which of the labels no library has: a person puts these cartridges in.
     by_hand: Vec<bool>,
     parts: Mutex<FoundParts>,
@@ -100,6 +102,7 @@ impl Mover<'_> {
             with: self.with(),
             others,
             copies_wanted,
+            longest_path: self.catalogue.longest_path()?,
             by_hand: by_hand.collect(),
             parts: Mutex::default(),
             ours: Mutex::default(),
@@ -209,6 +212,14 @@ impl Reading<'_> {
         Ok(names.into_iter().next().filter(|_| !is_it))
     }
 
+    /// Says why a file stays out if its path is too long for the catalogue: the others of its cartridge come in.
+    fn fits(&self, path: &[u8]) -> Result<(), String> {
+        match self.longest_path {
+            Some(most) if path.len() > most => Err(too_long(path.len(), most)),
+            _ => Ok(()),
+        }
+    }
+
     /// Adds what is whole on a volume of ours, and keeps its parts of files for later.
     fn add_ours(
         &self,
@@ -223,7 +234,8 @@ impl Reading<'_> {
         let mut left_out = found.left_out;
         let mut copies = Vec::new();
         for located in &found.members {
-            let taken = is_file(located).and_then(|()| match located.member.part {
+            let is_taken = is_file(located).and_then(|()| self.fits(&located.member.path));
+            let taken = is_taken.and_then(|()| match located.member.part {
                 Some(_) => {
                     let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
                     parts.add(number, located)
@@ -276,18 +288,26 @@ impl Reading<'_> {
         let visited = volume.index.visit(|file| files.push(file));
         visited.map_err(|error| no_index(label, &error))?;
         let found = ForeignVolume::of_index(label, &volume.index.head, &files, &volume.layout);
+        let (mut recorded, mut too_long) = (Vec::new(), Vec::new());
+        for file in found.recorded {
+            match self.fits(&file.file.path) {
+                Ok(()) => recorded.push(file),
+                Err(why) => too_long.push((file.file.path, why)),
+            }
+        }
         let catalogue = self.with.catalogue;
-        catalogue.add_recorded(&found.volume, &found.recorded, self.with.now())?;
+        catalogue.add_recorded(&found.volume, &recorded, self.with.now())?;
         let left_out = found.left_out.into_iter();
         let fallback = volume.fallback.iter().map(ToString::to_string);
         let doubts = volume.doubts.iter().map(ToString::to_string);
         Ok(Added {
             joined: Rejoined {
-                files: found.recorded.len() as u64,
+                files: recorded.len() as u64,
                 ..Rejoined::default()
             },
             left_out: left_out
                 .map(|(path, why)| (path, why.to_string()))
+                .chain(too_long)
                 .collect(),
             troubles: fallback.chain(doubts).collect(),
         })
@@ -303,7 +323,8 @@ impl Reading<'_> {
         let mut left_out = found.left_out;
         let (mut recorded, mut at) = (Vec::new(), HashMap::new());
         for located in &found.members {
-            match of_others(located, label) {
+            let found = of_others(located, label);
+            match found.and_then(|one| self.fits(&one.file.path).map(|()| one)) {
                 Ok(one) => {
                     let known = at.entry(one.file.path.clone()).or_insert(recorded.len());
                     match recorded.get_mut(*known) {

@@ -233,6 +233,10 @@ impl CacheRecords for MortalRecords {
         self.step(|catalogue| catalogue.stage_cached(key, file, bytes, at_ns))
     }
 
+    fn longest_path(&self) -> Result<Option<usize>> {
+        self.step(|catalogue| catalogue.longest_path())
+    }
+
     fn tie(&self) -> Result<Tie> {
         self.step(|catalogue| catalogue.tie())
     }

@@ -26,7 +26,7 @@ use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::{Compressed, Migrated};
 use tapewise_archive::placement::GroupBy;
 use tapewise_archive::store::{
-    Source, Sources, StoreError, StoreTerms, find, not_stored_yet, store_unchanged, together,
+    Source, Sources, StoreError, StoreTerms, find, not_stored_yet, store_others, together,
 };
 
 /// Files stored by one transaction.
@@ -134,7 +134,7 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     };
     let portion = archive.settings.cache_high_bytes / 4;
     let from = (&buckets as &dyn Sources, sources.as_slice());
-    let (stored, changed) =
+    let (stored, left_out) =
         in_portions(&cache, from, &how, portion, &stop, args.quiet, &make_room)?;
     answer.borrow_mut().set("stored", stored);
     answer.borrow_mut().set("known", found - sources.len());
@@ -148,10 +148,14 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
             units::count(found - sources.len(), "file")
         ))?;
     }
-    for error in &changed {
-        answer.borrow_mut().push("changed", error.to_string());
+    for error in &left_out {
+        let key = match error {
+            StoreError::Changed { .. } => "changed",
+            _ => "too_long",
+        };
+        answer.borrow_mut().push(key, error.to_string());
     }
-    if stored + changed.len() < sources.len() {
+    if stored + left_out.len() < sources.len() {
         answer.borrow().end()?;
         let said = format!(
             "interrupted: {} of {} stored and acknowledged",
@@ -164,7 +168,7 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     let written = if args.later { Ok(()) } else { on_tape(false) };
     answer.borrow().end()?;
     written.map_err(|error| after_storing(error, stored))?;
-    Ok(if refused.get() || !changed.is_empty() {
+    Ok(if refused.get() || !left_out.is_empty() {
         ExitCode::from(Exit::Partial as u8)
     } else {
         ExitCode::SUCCESS
@@ -326,8 +330,8 @@ fn to_tape(
     }
 }
 
-/// Stores files in portions until it is asked to stop; how many were, and why those were not that somebody wrote to
-/// meanwhile. A portion is a thousand files, or fewer: as many as have `portion_bytes`, or as the cache has room for. If
+/// Stores files in portions until it is asked to stop; how many were, and why others were left out: somebody wrote to
+/// them meanwhile, or their paths are too long. A portion is a thousand files, or fewer: as many as have `portion_bytes`, or as the cache has room for. If
 /// what is not on tape yet fills the cache, `make_room` brings it there, or says that it may not.
 fn in_portions(
     cache: &Cache,
@@ -338,25 +342,25 @@ fn in_portions(
     quiet: bool,
     make_room: &dyn Fn() -> Result<bool, CliError>,
 ) -> Result<(usize, Vec<StoreError>), CliError> {
-    let (mut done, mut changed) = (0, Vec::new());
+    let (mut done, mut left_out) = (0, Vec::new());
     // If even a cache of which all is on tape has no room for a portion, the next one is half as long.
     let (mut most, mut has_made_room) = (AT_ONCE, false);
     let meter = Meter::unless(quiet);
     while done < sources.len() && !stop.load(Ordering::Relaxed) {
         let count = together(&sources[done..], most, portion_bytes);
         let some = &sources[done..done + count];
-        let mut left_out = Vec::new();
+        let mut of_portion = Vec::new();
         let mut leave_out = |error| {
-            left_out.push(error);
+            of_portion.push(error);
             Ok(())
         };
-        match store_unchanged(from, cache, some, how, now_ns(), &mut leave_out) {
+        match store_others(from, cache, some, how, now_ns(), &mut leave_out) {
             Ok(_) => {
                 done += count;
-                for error in &left_out {
+                for error in &of_portion {
                     say(format_args!("tapewise: {error}\n"));
                 }
-                changed.append(&mut left_out);
+                left_out.append(&mut of_portion);
                 (most, has_made_room) = (AT_ONCE.min(2 * count), false);
                 let of = Some(sources.len() as u64);
                 meter.show(State::counted("file", done as u64, of).doing("cache"));
@@ -365,24 +369,23 @@ fn in_portions(
                 has_made_room = true;
             }
             Err(StoreError::Cache(CacheError::Full { .. })) if count > 1 => most = count / 2,
-            Err(error) => return Err(unstored(error, done - changed.len())),
+            Err(error) => return Err(unstored(error, done - left_out.len())),
         }
     }
-    Ok((done - changed.len(), changed))
+    Ok((done - left_out.len(), left_out))
 }
 
 /// What a person is told who wanted to store more than could be.
 fn unstored(error: StoreError, stored: usize) -> CliError {
-    let is_of_the_cache = matches!(error, StoreError::Cache(_));
-    let error = CliError::from(error);
-    if is_of_the_cache {
-        error.or_hint(&format!(
-            "{} before it were acknowledged and are safe, nothing else was: make room, then the same command goes on",
-            units::count(stored, "file")
-        ))
-    } else {
-        error
-    }
+    let what_to_do = match &error {
+        StoreError::Cache(CacheError::Catalogue(_)) => "put this right",
+        StoreError::Cache(_) => "make room",
+        _ => return error.into(),
+    };
+    CliError::from(error).or_hint(&format!(
+        "{} before it were acknowledged and are safe, nothing else was: {what_to_do}, then the same command goes on",
+        units::count(stored, "file")
+    ))
 }
 
 /// Files, each with why it stays where it is, for a document.

@@ -69,3 +69,39 @@ fn an_archive_lives_in_postgresql_and_moves_to_a_file_and_back() {
         assert_eq!(refused.code, 2, "{}", refused.err);
     }
 }
+
+#[test]
+fn store_leaves_a_file_out_whose_path_is_too_long_and_a_catalogue_that_has_one_is_not_moved() {
+    let Some(server) = Server::start("paths that are too long for PostgreSQL") else {
+        return;
+    };
+    let (desk, url) = (Desk::new(), server.url());
+    desk.done("emulate lib --robot ibm3584 --drives 1 --slots 8 --cartridges 2 --scale 100000");
+    let drive = "--drive emulated:lib#drive0 --changer emulated:lib --profile lto8";
+    desk.done(&format!("catalog init A {drive} --catalogue {url}"));
+    desk.done(&format!("catalog init B {drive}"));
+    make_files(&desk, "reel", 3);
+    let directory = vec!["long".repeat(50); 13].join("/");
+    make_files(&desk, &format!("reel/{directory}"), 1);
+    let long = format!("reel/{directory}/0.bin");
+    let ran = desk.run("store --archive A --later reel --json");
+    assert_eq!(ran.code, 7, "{}", ran.err);
+    let why = format!("{long}: its path has {} bytes", long.len());
+    assert!(ran.err.contains(&why), "{}", ran.err);
+    let told = ran.json();
+    assert_eq!(told["stored"], 3);
+    let [left_out] = &told["too_long"].as_array().expect("a list")[..] else {
+        panic!("{told}");
+    };
+    assert!(left_out.as_str().expect("words").starts_with(&why));
+    // The same command, which stores nothing new, says it again.
+    assert_eq!(desk.run("store --archive A reel").code, 7);
+
+    desk.done("store --archive B --later reel");
+    let refused = desk.run(&format!("catalog move --archive B --to {url}"));
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    let why = "no path of more than 2600 bytes, and this one has 1.";
+    assert!(refused.err.contains(why), "{}", refused.err);
+    assert!(refused.err.contains(&long), "{}", refused.err);
+    desk.done("catalog check --archive B");
+}

@@ -96,7 +96,7 @@ fn words(error: &Error) -> &'static str {
         "53100" => "the disk of the catalogue's database server is full: make room on it",
         "53300" => "the server has too many connections: raise its max_connections, or end some",
         "54000" => {
-            "a path is too long: PostgreSQL keeps paths of at most about 2,700 bytes in its indexes"
+            "a name is too long: PostgreSQL keeps names of at most about 2,700 bytes in its indexes"
         }
         "22021" => "a text has a zero byte or is not UTF-8, which PostgreSQL does not keep",
         "55P03" => {

@@ -21,6 +21,11 @@ pub(super) enum Clock {
 /// Rows that are fetched at once of an answer that may be far longer than what is looked at.
 const FETCHED: i32 = 1000;
 
+/// The longest path, in bytes. An entry of an index has at most 2,704 bytes, a third of a page, for its header, the
+/// path, and what else is in the key, as the id of a stage. PostgreSQL compresses longer values, and would take what gets
+/// short enough; but whether a file can be stored should not depend on how its directories are called.
+pub(in crate::catalogue) const LONGEST_PATH: usize = 2_600;
+
 /// A transaction that is open.
 pub(super) struct Open<'a> {
     transaction: RefCell<Transaction<'a>>,
@@ -144,6 +149,10 @@ impl Statements for Open<'_> {
         // The planner knows how much a `LIKE` is likely to find, of no other condition. The signs `%` and `_` of the
         // parameter stand for whatever bytes; a `\` stands for itself.
         format!("{column} LIKE '%'::bytea || {parameter} || '%'::bytea ESCAPE ''")
+    }
+
+    fn longest_path(&self) -> Option<usize> {
+        Some(LONGEST_PATH)
     }
 
     fn columns(&self, table: &str) -> Result<Vec<String>> {

@@ -146,6 +146,10 @@ impl<D: Database> CacheRecords for D {
         })
     }
 
+    fn longest_path(&self) -> Result<Option<usize>> {
+        self.read(|transaction| Ok(transaction.longest_path()))
+    }
+
     fn tie(&self) -> Result<Tie> {
         self.read(tie)
     }

@@ -1,7 +1,7 @@
 //! Files.
 
 use super::names::{self, Indexed};
-use super::rows::{SEGMENT, checked, segment, sums};
+use super::rows::{SEGMENT, check_path, checked, insert_sums, segment, sums};
 use super::{Database, Row, Transaction, Value, all, many, new_row, one, params, run, search};
 use crate::catalogue::{
     CatalogueError, Copy, Entry, FileId, FileState, Files, Found, NewFile, NewStore, PART_NAMES,
@@ -58,6 +58,7 @@ pub fn insert_file(
     if file.path.is_empty() || file.path.contains(&0) {
         return Err(wrong("a path has at least one byte, and none that is zero"));
     }
+    check_path(transaction, &file.path)?;
     if copies == 0 {
         return Err(wrong("at least one copy must be wanted"));
     }
@@ -83,26 +84,6 @@ pub fn insert_file(
     let id = FileId(new_row(transaction, sql, params)?);
     insert_sums(transaction, id, &file.sums)?;
     Ok(id)
-}
-
-/// Enters sums of a file; one that is known must be the same.
-pub fn insert_sums(transaction: &Transaction<'_>, id: FileId, new: &[Sum]) -> Result<()> {
-    let sql = "INSERT INTO sum (file, kind, value) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-    for sum in new {
-        if run(transaction, sql, params![id, sum.kind, sum.value])? > 0 {
-            continue;
-        }
-        let all_known = sums(transaction, id)?;
-        let known = all_known.iter().find(|known| known.kind == sum.kind);
-        if let Some(known) = known.filter(|known| *known != sum) {
-            return Err(CatalogueError::OtherSum {
-                file: id,
-                known: known.to_string(),
-                given: sum.to_string(),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// Directories in whose place no live file is, as far as one transaction has looked.

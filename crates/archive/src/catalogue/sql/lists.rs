@@ -2,7 +2,7 @@
 
 use super::files::{ARRIVING_AT, LIVE_AT, file_at};
 use super::recorded::insert_recorded;
-use super::rows::{SEGMENT_ROW, segment_row};
+use super::rows::{SEGMENT_ROW, check_path, segment_row};
 use super::volume_rows::{check_segments, insert_volume};
 use super::{ToValue, Transaction, Value, one, params, run};
 use crate::catalogue::{CatalogueError, FileState, ListItem, Recorded, Result, VolumeId};
@@ -51,6 +51,7 @@ pub fn add_list(
             }
             (ListItem::File(file), Some((volume, format))) => {
                 check_segments(&file, format)?;
+                check_path(transaction, &file.file.path)?;
                 list.portion.push((volume, format, file));
             }
             (ListItem::File(file), None) => {

@@ -1,7 +1,7 @@
 //! Files that were found on volumes of others.
 
-use super::files::{ARRIVING_AT, LIVE_AT, file_at, insert_file, insert_sums, settle};
-use super::rows::{insert_segment, sums};
+use super::files::{ARRIVING_AT, LIVE_AT, file_at, insert_file, settle};
+use super::rows::{insert_segment, insert_sums, sums};
 use super::volume_rows::check_segments;
 use super::{Row, Transaction, new_row, one, params};
 use crate::catalogue::{CatalogueError, FileId, FileState, Recorded, Result, VolumeId};

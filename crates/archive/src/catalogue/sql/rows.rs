@@ -1,6 +1,6 @@
 //! Rows to values and back.
 
-use super::{Row, Transaction, Value, all};
+use super::{Row, Transaction, Value, all, params, run};
 use crate::catalogue::{CatalogueError, FileId, Result, VolumeId};
 use crate::record::{Segment, Volume};
 use crate::sums::Sum;
@@ -116,6 +116,37 @@ pub fn sums(transaction: &Transaction<'_>, file: FileId) -> Result<Vec<Sum>> {
             value: row.get(1)?,
         })
     })
+}
+
+/// Enters sums of a file; one that is known must be the same.
+pub fn insert_sums(transaction: &Transaction<'_>, id: FileId, new: &[Sum]) -> Result<()> {
+    let sql = "INSERT INTO sum (file, kind, value) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+    for sum in new {
+        if run(transaction, sql, params![id, sum.kind, sum.value])? > 0 {
+            continue;
+        }
+        let all_known = sums(transaction, id)?;
+        let known = all_known.iter().find(|known| known.kind == sum.kind);
+        if let Some(known) = known.filter(|known| *known != sum) {
+            return Err(CatalogueError::OtherSum {
+                file: id,
+                known: known.to_string(),
+                given: sum.to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a path that the database has no room for.
+pub fn check_path(transaction: &Transaction<'_>, path: &[u8]) -> Result<()> {
+    match transaction.longest_path() {
+        Some(most) if path.len() > most => Err(CatalogueError::PathTooLong {
+            path: path.to_vec(),
+            most,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// A length of the archive fits the integers of databases.

@@ -1,6 +1,7 @@
 //! Stage requests.
 
 use super::requests::submit_live;
+use super::rows::check_path;
 use super::{Database, Row, Transaction, Value, all, enter, many, one, params, run};
 use crate::catalogue::{
     FileId, NewRecall, NewStage, OpenFiles, RequestId, RequestState, Result, Stage, StageInBrief,
@@ -128,6 +129,9 @@ fn begin(transaction: &Transaction<'_>, stage: &NewStage, at_ns: i64) -> Result<
     let NewStage { id, user, .. } = stage;
     let params = params![id, user, stage.repeat_key, stage.asked_hash, at_ns];
     run(transaction, sql, params)?;
+    for wanted in &stage.files {
+        check_path(transaction, wanted.spelling.as_bytes())?;
+    }
     let (fates, recalls) = fates(transaction, stage)?;
     let requests = submit_live(transaction, &recalls, at_ns)?;
     let (mut files, mut pins) = (Vec::new(), BTreeMap::new());

@@ -1,6 +1,6 @@
 //! All rows of a catalogue, from one database to another.
 
-use super::{Row, Transaction, Value, all, params, run};
+use super::{Row, Transaction, Value, all, params, run, walk};
 use crate::catalogue::{CatalogueError, Result};
 use std::ops::ControlFlow;
 
@@ -147,4 +147,32 @@ pub fn in_flight(transaction: &Transaction<'_>) -> Result<Vec<String>> {
         WHERE done_ns IS NULL AND state = 'started' HAVING count(*) > 0 \
         UNION ALL SELECT 'a mover on ' || host || ' has drive ' || drive FROM lease";
     all(transaction, sql, params![], |row| row.get(0))
+}
+
+/// Refuses to move a catalogue with paths of more bytes than the new place takes: those of its files, and those that
+/// stage requests have.
+pub fn refuse_longer_paths(transaction: &Transaction<'_>, most: usize) -> Result<()> {
+    let (mut paths, mut example) = (0, None);
+    for (table, column) in [("file", "path"), ("stage_file", "spelling")] {
+        let sql = format!("SELECT {column} FROM {table} WHERE octet_length({column}) > ?1");
+        walk(transaction, &sql, [most as u64], |row| {
+            paths += 1;
+            if example.is_none() {
+                example = match row.get(0)? {
+                    Value::Text(words) => Some(words.as_bytes().to_vec()),
+                    Value::Bytes(bytes) => Some(bytes.to_vec()),
+                    Value::Null | Value::Integer(_) => None,
+                };
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    match example {
+        Some(example) => Err(CatalogueError::PathsTooLong {
+            paths,
+            example,
+            most,
+        }),
+        None => Ok(()),
+    }
 }

@@ -98,6 +98,10 @@ impl Statements for rusqlite::Transaction<'_> {
         format!("instr({column}, {parameter}) > 0")
     }
 
+    fn longest_path(&self) -> Option<usize> {
+        None
+    }
+
     fn columns(&self, table: &str) -> Result<Vec<String>> {
         let mut statement = self.prepare_cached("SELECT name FROM pragma_table_info(?1)")?;
         let names = statement.query_map([table], |row| row.get(0))?;
