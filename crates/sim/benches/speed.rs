@@ -70,6 +70,7 @@ rewind_s = { near = 0, far = 26 }
 unload_s = 6
 "#;
 
+#[derive(Clone, Copy)]
 enum Event {
     Arrival,
     Departure,

@@ -40,7 +40,7 @@ pub struct Agenda<E> {
 const SOON: usize = 32;
 
 /// An event at its place in the agenda. The largest entry is the soonest.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Entry<E> {
     /// Time in the upper half, sequence in the lower: one comparison for both.
     key: u128,
@@ -73,13 +73,13 @@ impl<E> Ord for Entry<E> {
     }
 }
 
-impl<E> Default for Agenda<E> {
+impl<E: Copy> Default for Agenda<E> {
     fn default() -> Agenda<E> {
         Agenda::new()
     }
 }
 
-impl<E> Agenda<E> {
+impl<E: Copy> Agenda<E> {
     /// An empty agenda at time zero.
     pub fn new() -> Agenda<E> {
         Agenda {
@@ -114,21 +114,25 @@ impl<E> Agenda<E> {
     }
 
     /// Puts down what is to come later than now.
+    #[inline(always)]
     fn put(&mut self, time: Micros, event: E) {
         // Never negative: `now` begins at zero and only grows.
         let key = (time.0 as u128) << 64 | u128::from(self.sequence);
         self.sequence += 1;
         let entry = Entry { key, event };
-        if self.later.peek().is_some_and(|first| first.key < key) {
+        if self.later.peek().is_some_and(|first| first.time() <= time) {
             return self.later.push(entry);
         }
         // From the end on, as in a list this short that is quicker than to find the place first and move the rest at once.
+        // No other has been put down later: times alone say which come first.
         self.soon.push(entry);
-        let mut place = self.soon.len() - 1;
-        while place > 0 && self.soon[place - 1].key < key {
-            self.soon.swap(place - 1, place);
+        let soon = &mut self.soon[..];
+        let mut place = soon.len() - 1;
+        while place > 0 && soon[place - 1].time() <= time {
+            soon[place] = soon[place - 1];
             place -= 1;
         }
+        soon[place] = entry;
         if self.soon.len() > SOON {
             self.later.push(self.soon.remove(0));
         }

@@ -31,14 +31,34 @@ pub(super) enum State {
     Failed,
 }
 
+/// A request that has joined a drive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Joined {
+    pub request: RequestId,
+    /// What the drive had done when it joined.
+    pub spent: Parts,
+}
+
+impl Joined {
+    /// What the drive has searched and read since was for others of the mount.
+    pub(super) fn was_behind(&mut self, spent: &Parts, parts: &mut Parts) {
+        for part in [Part::Search, Part::Read] {
+            parts[Part::Behind] += spent[part] - self.spent[part];
+            self.spent[part] = spent[part];
+        }
+    }
+}
+
 /// A drive with what it has done.
-#[derive(Clone, Debug)]
-pub(super) struct Drive {
+#[derive(Clone)]
+pub(super) struct Drive<'a> {
     pub hall: HallId,
     /// Within its library.
     pub index: u16,
     /// Within its library's kinds.
     pub kind: usize,
+    /// What that kind does.
+    pub what: &'a Kind,
     pub state: State,
     /// Counts states, so that the end of one that was cut short is told from that of the next.
     pub epoch: u32,
@@ -55,7 +75,7 @@ pub(super) struct Drive {
     /// For whom it works.
     pub owner: OwnerId,
     /// Requests that have joined, and the order in which they are read.
-    pub batch: Vec<RequestId>,
+    pub batch: Vec<Joined>,
     pub round: Round,
     pub leg: usize,
     /// Requests that have joined since the cartridge was mounted.
@@ -68,12 +88,13 @@ pub(super) struct Drive {
     pub load_began: Micros,
 }
 
-impl Drive {
-    pub(super) fn new(hall: HallId, index: u16, kind: usize, what: &Kind) -> Drive {
+impl<'a> Drive<'a> {
+    pub(super) fn new(hall: HallId, index: u16, kind: usize, what: &'a Kind) -> Drive<'a> {
         Drive {
             hall,
             index,
             kind,
+            what,
             state: State::Empty,
             epoch: 0,
             since: Micros::ZERO,
@@ -123,7 +144,7 @@ impl Drive {
     }
 
     /// Of the requests that have joined, those that have not been read.
-    pub(super) fn unread(&self) -> impl DoubleEndedIterator<Item = RequestId> + '_ {
+    pub(super) fn unread(&self) -> impl DoubleEndedIterator<Item = Joined> + '_ {
         let sequence = &self.round.sequence;
         let leg = self.round.legs.get(self.leg);
         let done = leg.map_or(0, |leg| leg.answers.start);

@@ -21,7 +21,7 @@ pub(super) struct DriveId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CartridgeId(pub u32);
 
-/// A request on its way; the number is used again once it is answered.
+/// A request, by its number in order of arrival; a scenario has a few million at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RequestId(pub u32);
 

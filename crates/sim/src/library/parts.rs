@@ -100,13 +100,12 @@ impl Parts {
         }
     }
 
-    /// What has been added since an earlier state of the same parts.
-    pub fn since(&self, earlier: &Parts) -> Parts {
-        let mut grown = *self;
-        for (time, before) in grown.0.iter_mut().zip(&earlier.0) {
-            *time -= *before;
+    /// Adds what another has grown by since an earlier state of it.
+    #[inline]
+    pub fn add_growth(&mut self, now: &Parts, earlier: &Parts) {
+        for (sum, (now, before)) in self.0.iter_mut().zip(now.0.iter().zip(&earlier.0)) {
+            *sum += *now - *before;
         }
-        grown
     }
 
     /// The longest part.

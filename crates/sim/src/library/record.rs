@@ -1,6 +1,7 @@
 //! What one replication leaves behind: answers, and what each drive and robot did when.
 
 use super::parts::{Part, Parts};
+use crate::mounts::{Asked, OwnerId};
 use serde::{Deserialize, Serialize};
 use tapewise_model::{Micros, Position};
 
@@ -33,6 +34,44 @@ pub struct Answer {
     pub cleaning_meanwhile: Micros,
     /// Drive time that failures took from the library while it waited for a drive.
     pub failures_meanwhile: Micros,
+}
+
+impl Answer {
+    /// Until when its time has been counted.
+    pub(super) fn counted(&self) -> Micros {
+        self.arrived + self.parts.total()
+    }
+
+    /// Counts all time since then as one part.
+    pub(super) fn count(&mut self, part: Part, now: Micros) {
+        let takes = now - self.counted();
+        self.parts[part] += takes;
+    }
+
+    /// It begins to wait for a drive; so much drive time has been lost to cleaning and failures before.
+    pub(super) fn begin_to_wait(&mut self, now: Micros, lost: [Micros; 2]) {
+        debug_assert_eq!(self.counted(), now, "{self:?}");
+        self.cleaning_meanwhile -= lost[0];
+        self.failures_meanwhile -= lost[1];
+    }
+
+    /// It joins a drive, and so much has been lost until now.
+    pub(super) fn join(&mut self, drive: u16, lost: [Micros; 2]) {
+        self.drive = Some(drive);
+        self.cleaning_meanwhile += lost[0];
+        self.failures_meanwhile += lost[1];
+    }
+
+    /// What a mount policy knows of it.
+    pub(super) fn asked(&self) -> Asked {
+        Asked {
+            owner: OwnerId(self.owner),
+            number: self.number,
+            arrived: self.arrived,
+            size_mb: self.size_mb,
+            priority: self.priority,
+        }
+    }
 }
 
 /// What a drive or robot did.

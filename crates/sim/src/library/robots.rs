@@ -50,12 +50,26 @@ impl Robots {
         true
     }
 
+    /// The robot that begins a job at once, as it is free and nothing else waits.
+    pub(super) fn at_once(&mut self, job: Job) -> Option<RobotId> {
+        if !self.queue.is_empty() {
+            return None;
+        }
+        let robot = self.free()?;
+        self.robots[robot] = Robot::Carries(job);
+        Some(RobotId(robot as u16))
+    }
+
+    fn free(&self) -> Option<usize> {
+        self.robots.iter().position(|robot| *robot == Robot::Free)
+    }
+
     /// The next job for a robot that is free.
     pub(super) fn start(&mut self, gets_first: bool) -> Option<(RobotId, Job)> {
         if self.queue.is_empty() {
             return None;
         }
-        let robot = self.robots.iter().position(|robot| *robot == Robot::Free)?;
+        let robot = self.free()?;
         let get = self.queue.iter().position(|job| gets_first && job.get);
         let job = match get {
             Some(place) => self.queue.remove(place),

@@ -63,6 +63,11 @@ impl Shelf {
             .push((self.len() + count as usize, medium, filled));
     }
 
+    /// How far a cartridge is from the first, as a share of the way to the last.
+    pub(super) fn distance(&self, cartridge: u32) -> f64 {
+        f64::from(cartridge) / (self.len() - 1).max(1) as f64
+    }
+
     /// Medium and written part of a cartridge.
     pub(super) fn get(&self, cartridge: u32) -> (MediumId, f64) {
         let group = self
@@ -270,8 +275,9 @@ impl Site {
         let filled = mean_drawn(&hall.popularity, count, |index| {
             hall.cartridges.get(index as u32).1
         });
-        let farthest = (count - 1).max(1) as f64;
-        let distance = mean_drawn(&hall.popularity, count, |index| index as f64 / farthest);
+        let distance = mean_drawn(&hall.popularity, count, |index| {
+            hall.cartridges.distance(index as u32)
+        });
         (of_written * filled, distance)
     }
 }

@@ -53,20 +53,6 @@ pub(super) enum Event {
 /// So many failures without an answer between them will have no end.
 const MOST_FAILURES: u64 = 10_000;
 
-/// A request on its way.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pending {
-    pub answer: Answer,
-    /// Over all libraries.
-    pub cartridge: CartridgeId,
-    /// Since when it waits, where no drive keeps its time.
-    pub since: Micros,
-    /// What its drive had done when it joined.
-    pub joined: Parts,
-    /// Drive time lost to cleaning and failures when it began to wait.
-    pub lost: [Micros; 2],
-}
-
 /// Drive time of a library that something takes: how many drives now, and the sum so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Loss {
@@ -112,15 +98,12 @@ pub(super) struct World<'a> {
     pub site: &'a Site,
     pub agenda: Agenda<Event>,
     demand: Demand<'a>,
-    pub pending: Table<RequestId, Pending>,
-    unused: Vec<RequestId>,
     pub cartridges: Cartridges,
-    pub drives: Table<DriveId, Drive>,
+    pub drives: Table<DriveId, Drive<'a>>,
     pub halls: Table<HallId, HallState>,
     disk: Disk,
     /// Of all requests that have come; a request's is complete once it is answered.
-    answers: Vec<Answer>,
-    arrived: u64,
+    pub answers: Table<RequestId, Answer>,
     answered: u64,
     /// Users that have asked so far: one more than the highest number.
     pub owners: u32,
@@ -145,8 +128,6 @@ impl<'a> World<'a> {
             site,
             agenda: Agenda::new(),
             demand: Demand::new(site, replication),
-            pending: Table::new(),
-            unused: Vec::new(),
             cartridges: Cartridges::at_rest(
                 site.halls.iter().map(|hall| hall.cartridges.len()).sum(),
             ),
@@ -154,8 +135,7 @@ impl<'a> World<'a> {
             drives: Table::new(),
             halls: Table::new(),
             disk: Disk::new(site.scenario.cache.as_ref()),
-            answers: Vec::with_capacity(site.scenario.requests as usize),
-            arrived: 0,
+            answers: Vec::with_capacity(site.scenario.requests as usize).into(),
             answered: 0,
             owners: 0,
             failures_since_answer: 0,
@@ -177,7 +157,7 @@ impl<'a> World<'a> {
     }
 
     /// Puts drives and robots of a library in their places.
-    fn furnish(&mut self, number: usize, hall: &Hall, first_cartridge: u32) {
+    fn furnish(&mut self, number: usize, hall: &'a Hall, first_cartridge: u32) {
         self.halls.push(HallState {
             first_drive: self.drives.len() as u32,
             first_cartridge,
@@ -233,13 +213,13 @@ impl<'a> World<'a> {
             }
             _ => self.next_arrival(),
         }
-        while self.answered < self.site.scenario.requests {
-            let given_up = [self.answered, self.failures_since_answer];
-            let event = self.agenda.next().ok_or(given_up)?;
+        let requests = self.site.scenario.requests;
+        while self.answered < requests {
+            let goes_on = self.failures_since_answer < MOST_FAILURES;
+            let Some(event) = self.agenda.next().filter(|_| goes_on) else {
+                return Err([self.answered, self.failures_since_answer]);
+            };
             self.happen(event);
-            if self.failures_since_answer >= MOST_FAILURES {
-                return Err(given_up);
-            }
             debug_assert!(self.consistent(), "after {event:?} at {:?}", self.now());
         }
         for drive in (0..self.drives.len() as u32).map(DriveId) {
@@ -251,7 +231,7 @@ impl<'a> World<'a> {
         }
         let run = Run {
             replication,
-            answers: self.answers,
+            answers: self.answers.into_items(),
             usage: self
                 .halls
                 .into_items()
@@ -289,7 +269,7 @@ impl<'a> World<'a> {
 
     /// Puts the next arrival down, if there is another one.
     fn next_arrival(&mut self) {
-        if self.arrived < self.site.scenario.requests
+        if (self.answers.len() as u64) < self.site.scenario.requests
             && let Some(at) = self.demand.next_arrival(self.agenda.now())
         {
             self.agenda.at(at, Event::Arrival);
@@ -304,76 +284,65 @@ impl<'a> World<'a> {
     }
 
     fn arrive(&mut self) {
-        if self.arrived >= self.site.scenario.requests {
+        let number = self.answers.len() as u64;
+        if number >= self.site.scenario.requests {
             return; // a user who comes back too late
         }
         let wanted = self.demand.take();
         let hall = HallId(wanted.library);
-        let cartridge = CartridgeId(self.halls[hall].first_cartridge + wanted.cartridge);
         let (_, filled) = self.site.halls[hall.index()]
             .cartridges
             .get(wanted.cartridge);
-        let request = Pending {
-            answer: Answer {
-                number: self.arrived,
-                arrived: self.now(),
-                response: Micros::ZERO,
-                parts: Parts::default(),
-                library: wanted.library,
-                cartridge: wanted.cartridge,
-                place: wanted.place * filled,
-                size_mb: wanted.size_mb,
-                drive: None,
-                priority: wanted.priority,
-                owner: wanted.owner,
-                cleaning_meanwhile: Micros::ZERO,
-                failures_meanwhile: Micros::ZERO,
-            },
-            cartridge,
-            since: self.now(),
-            joined: Parts::default(),
-            lost: [Micros::ZERO; 2],
-        };
-        self.answers.push(request.answer);
-        self.arrived += 1;
+        let place = wanted.place * filled;
+        self.answers.push(Answer {
+            number,
+            arrived: self.now(),
+            response: Micros::ZERO,
+            parts: Parts::default(),
+            library: wanted.library,
+            cartridge: wanted.cartridge,
+            place,
+            size_mb: wanted.size_mb,
+            drive: None,
+            priority: wanted.priority,
+            owner: wanted.owner,
+            cleaning_meanwhile: Micros::ZERO,
+            failures_meanwhile: Micros::ZERO,
+        });
+        let request = RequestId(number as u32);
         self.owners = self.owners.max(wanted.owner + 1);
         self.next_arrival();
-        let slot = match self.unused.pop() {
-            Some(slot) => {
-                self.pending[slot] = request;
-                slot
-            }
-            None => {
-                self.pending.push(request);
-                RequestId(self.pending.len() as u32 - 1)
-            }
-        };
-        let on_disk = wanted.on_disk || self.disk.finds(cartridge, request.answer.place);
+        let cartridge = self.cartridge_of(request);
+        let on_disk = wanted.on_disk || self.disk.finds(cartridge, place);
         if let Some(cache) = self.site.scenario.cache.as_ref().filter(|_| on_disk) {
             let takes = cache.answer_s.time(&mut self.service);
-            self.agenda.after(takes, Event::Answered(slot));
+            self.agenda.after(takes, Event::Answered(request));
         } else {
             let software = &self.site.scenario.libraries[hall.index()].software;
             let takes = software.request_s.time(&mut self.service);
             if self.is_next(takes) {
-                return self.queue(slot);
+                return self.queue(request);
             }
-            self.agenda.after(takes, Event::Queue(slot));
+            self.agenda.after(takes, Event::Queue(request));
         }
+    }
+
+    /// The cartridge of a request, over all libraries.
+    pub(super) fn cartridge_of(&self, request: RequestId) -> CartridgeId {
+        let answer = &self.answers[request];
+        CartridgeId(self.halls[HallId(answer.library)].first_cartridge + answer.cartridge)
     }
 
     /// A request begins to wait on its cartridge.
     fn queue(&mut self, request: RequestId) {
         let now = self.now();
-        let waiting = &mut self.pending[request];
-        waiting.answer.parts[Part::System] += now - waiting.since;
-        waiting.since = now;
-        let answer = &waiting.answer;
+        let number = self.cartridge_of(request);
+        let answer = &mut self.answers[request];
+        answer.count(Part::System, now);
         let library = HallId(answer.library);
         let hall = &mut self.halls[library];
-        waiting.lost = [hall.lost[0].sum(now), hall.lost[1].sum(now)];
+        answer.begin_to_wait(now, hall.lost.map(|loss| loss.sum(now)));
         hall.left.ask(answer.cartridge, now);
-        let number = waiting.cartridge;
         let (medium, _) = self.site.halls[library.index()]
             .cartridges
             .get(answer.cartridge);
@@ -381,12 +350,7 @@ impl<'a> World<'a> {
         let cartridge = &mut self.cartridges[number];
         cartridge.waiting.push(request);
         cartridge.motion.clear();
-        (cartridge.known).add(
-            answer.number,
-            answer.arrived,
-            waiting.answer.size_mb,
-            answer.priority,
-        );
+        cartridge.known.add_asked(&answer.asked());
         match cartridge.place {
             Whereabouts::Slot if cartridge.ready.is_none() => self.open_window(number),
             // It may now be worth a mount.
@@ -427,9 +391,7 @@ impl<'a> World<'a> {
         let cartridge = &mut self.cartridges[number];
         if cartridge.window.take().is_some() {
             for &request in &cartridge.waiting {
-                let waiting = &mut self.pending[request];
-                waiting.answer.parts[Part::Window] += now - waiting.since;
-                waiting.since = now;
+                self.answers[request].count(Part::Window, now);
             }
         }
         cartridge.ready = Some(self.next_ready);
@@ -441,18 +403,11 @@ impl<'a> World<'a> {
 
     /// The read of a request is over: all that is left is to send the answer.
     pub(super) fn read_over(&mut self, request: RequestId) {
-        let now = self.now();
-        let library = self.pending[request].answer.library;
-        let software = &self.site.scenario.libraries[usize::from(library)].software;
+        let answer = &self.answers[request];
+        debug_assert_eq!(answer.counted(), self.now(), "{answer:?}");
+        let software = &self.site.scenario.libraries[usize::from(answer.library)].software;
         let takes = software.answer_s.time(&mut self.service);
-        let pending = &mut self.pending[request];
-        pending.since = now;
-        let (cartridge, place, size_mb) = (
-            pending.cartridge,
-            pending.answer.place,
-            pending.answer.size_mb,
-        );
-        self.disk.keep(cartridge, place, size_mb);
+        (self.disk).keep(self.cartridge_of(request), answer.place, answer.size_mb);
         if self.is_next(takes) {
             return self.answered(request);
         }
@@ -468,15 +423,11 @@ impl<'a> World<'a> {
 
     fn answered(&mut self, request: RequestId) {
         let now = self.now();
-        let pending = &mut self.pending[request];
-        pending.answer.parts[Part::System] += now - pending.since;
-        pending.answer.response = now - pending.answer.arrived;
-        let answer = &pending.answer;
-        debug_assert_eq!(answer.parts.total(), answer.response, "{answer:?}");
-        self.answers[answer.number as usize] = *answer;
+        let answer = &mut self.answers[request];
+        answer.count(Part::System, now);
+        answer.response = now - answer.arrived;
         self.answered += 1;
         self.failures_since_answer = 0;
-        self.unused.push(request);
         if matches!(self.site.scenario.arrivals, Arrivals::Closed { .. }) {
             self.next_user();
         }

@@ -2,12 +2,12 @@
 
 use super::{Event, World};
 use crate::library::cartridges::Whereabouts;
-use crate::library::drive::State;
+use crate::library::drive::{Drive, State};
 use crate::library::ids::{CartridgeId, DriveId, HallId, Id};
 use crate::library::mechanics::Target;
 use crate::library::parts::Part;
 use crate::mounts::{
-    Asked, Choice, FreeDrive, KindId, MediumId, OwnerId, Shares, Situation, Waiting, next,
+    Choice, FreeDrive, KindId, MediumId, OwnerId, Shares, Situation, Waiting, next,
 };
 use tapewise_model::Micros;
 
@@ -96,8 +96,7 @@ impl World<'_> {
             if !cartridge.motion.is_empty() || read > MOST_PLANNED {
                 continue;
             }
-            let answers =
-                (cartridge.waiting[..read].iter()).map(|&request| &self.pending[request].answer);
+            let answers = (cartridge.waiting[..read].iter()).map(|&request| &self.answers[request]);
             self.targets.clear();
             self.targets.extend(answers.map(|answer| Target {
                 place: answer.place,
@@ -119,17 +118,12 @@ impl World<'_> {
             return Shares::default();
         }
         let rules = &self.policy().rules;
-        let (state, count) = (
-            &self.halls[hall],
-            self.site.halls[hall.index()].drives.len(),
-        );
-        let mut shares = Shares::of(count, rules);
-        for &cartridge in &state.ready {
+        let mut shares = Shares::of(self.site.halls[hall.index()].drives.len(), rules);
+        for &cartridge in &self.halls[hall].ready {
             self.count_waiting(cartridge, &mut shares);
         }
-        let drives = (state.first_drive..).take(count).map(DriveId);
-        for number in drives.filter(|number| Some(*number) != free) {
-            let drive = &self.drives[number];
+        let drives = self.drives_of(hall);
+        for (_, drive) in drives.filter(|(number, _)| Some(*number) != free) {
             if drive.state.is_at_work() {
                 shares.works(drive.owner, rules.share(drive.owner));
             }
@@ -140,7 +134,7 @@ impl World<'_> {
     /// Counts those who wait for a cartridge as active.
     pub(super) fn count_waiting(&self, cartridge: CartridgeId, shares: &mut Shares) {
         for &request in &self.cartridges[cartridge].waiting {
-            let owner = OwnerId(self.pending[request].answer.owner);
+            let owner = OwnerId(self.answers[request].owner);
             shares.waits(owner, self.policy().rules.share(owner));
         }
     }
@@ -153,18 +147,11 @@ impl World<'_> {
         if !self.has_shares() {
             return known;
         }
-        let answers = cartridge
-            .waiting
-            .iter()
-            .map(|&request| &self.pending[request].answer);
-        let requests = answers.map(|answer| Asked {
-            owner: OwnerId(answer.owner),
-            number: answer.number,
-            arrived: answer.arrived,
-            size_mb: answer.size_mb,
-            priority: answer.priority,
-        });
-        known.for_owners(shares, requests)
+        let requests = cartridge.waiting.iter();
+        known.for_owners(
+            shares,
+            requests.map(|&request| self.answers[request].asked()),
+        )
     }
 
     /// Whether there are several users, and a policy that sees to them.
@@ -189,11 +176,16 @@ impl World<'_> {
         self.dispatch(hall);
     }
 
-    pub(super) fn free_drives_of(&self, hall: HallId) -> impl Iterator<Item = FreeDrive> + '_ {
+    /// All drives of a library with their numbers.
+    pub(super) fn drives_of(&self, hall: HallId) -> impl Iterator<Item = (DriveId, &Drive<'_>)> {
         let first = self.halls[hall].first_drive;
-        let count = self.site.halls[hall.index()].drives.len() as u32;
-        (first..first + count).filter_map(|number| {
-            let drive = &self.drives[DriveId(number)];
+        let count = self.site.halls[hall.index()].drives.len();
+        let drives = &self.drives.items()[first as usize..][..count];
+        (first..).map(DriveId).zip(drives)
+    }
+
+    pub(super) fn free_drives_of(&self, hall: HallId) -> impl Iterator<Item = FreeDrive> + '_ {
+        self.drives_of(hall).filter_map(|(DriveId(number), drive)| {
             matches!(drive.state, State::Empty | State::Idle).then_some(FreeDrive {
                 drive: number,
                 kind: KindId(drive.kind),
@@ -205,13 +197,11 @@ impl World<'_> {
 
     /// Counts anew what waits for a cartridge.
     pub(super) fn recount(&mut self, number: CartridgeId) {
-        let pending = &self.pending;
         let cartridge = &mut self.cartridges[number];
         cartridge.known = Waiting::nobody(number.0, cartridge.known.medium);
         cartridge.motion.clear();
         for &request in &cartridge.waiting {
-            let (answer, size_mb) = (&pending[request].answer, pending[request].answer.size_mb);
-            (cartridge.known).add(answer.number, answer.arrived, size_mb, answer.priority);
+            (cartridge.known).add_asked(&self.answers[request].asked());
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Event, World};
 use crate::library::cartridges::Whereabouts;
-use crate::library::drive::State;
+use crate::library::drive::{Joined, State};
 use crate::library::ids::{CartridgeId, DriveId, Id, RequestId};
 use crate::library::mechanics::{Head, Target};
 use crate::library::parts::Part;
@@ -14,12 +14,13 @@ use std::cmp::Reverse;
 use tapewise_model::Micros;
 
 impl<'a> World<'a> {
+    #[inline(always)]
     pub(super) fn kind(&self, drive: DriveId) -> &'a Kind {
-        let drive = &self.drives[drive];
-        &self.site.halls[drive.hall.index()].kinds[drive.kind]
+        self.drives[drive].what
     }
 
     /// A drive is through with its state and goes over to another.
+    #[inline(always)]
     pub(super) fn enter(&mut self, drive: DriveId, state: State) {
         self.write_log(drive);
         let now = self.now();
@@ -66,7 +67,7 @@ impl<'a> World<'a> {
         let bytes = match (action, drive.round.legs.get(drive.leg)) {
             (Action::Read, Some(leg)) => drive.round.sequence[leg.answers.clone()]
                 .iter()
-                .map(|&index| self.pending[drive.batch[index as usize]].answer.size_mb)
+                .map(|&index| self.answers[drive.batch[index as usize].request].size_mb)
                 .map(|size_mb| (size_mb * 1e6) as u64)
                 .sum(),
             _ => 0,
@@ -200,12 +201,12 @@ impl<'a> World<'a> {
         }
         let shares = self.shares_without(number, cartridge);
         let drive = &self.drives[number];
-        let pending = &self.pending;
-        let standing =
-            |request: &RequestId| shares.standing(OwnerId(pending[*request].answer.owner));
+        let answers = &self.answers;
+        let standing = |request: &RequestId| shares.standing(OwnerId(answers[*request].owner));
         let waiting = &mut self.cartridges[cartridge].waiting;
-        waiting.sort_by_key(|request| (standing(request), pending[*request].answer.number));
-        let first = drive.batch.iter().chain(waiting.iter()).map(standing).min();
+        waiting.sort_by_key(|request| (standing(request), *request));
+        let joined = drive.batch.iter().map(|joined| &joined.request);
+        let first = joined.chain(waiting.iter()).map(standing).min();
         let others = waiting.iter().rev();
         others
             .take_while(|&request| Some(standing(request)) != first)
@@ -229,24 +230,19 @@ impl<'a> World<'a> {
             .map_or(u32::MAX, |most| most.saturating_sub(drive.served));
         let count = (waiting.len() - served).min(room as usize);
         if let Some(&first) = waiting.first().filter(|_| count > 0) {
-            drive.owner = OwnerId(self.pending[first].answer.owner);
+            drive.owner = OwnerId(self.answers[first].owner);
         }
         if policy.mount == MountPolicy::Priority {
-            let pending = &self.pending;
-            waiting.sort_by_key(|&request| {
-                let answer = &pending[request].answer;
-                (Reverse(answer.priority), answer.number)
-            });
+            let answers = &self.answers;
+            waiting.sort_by_key(|&request| (Reverse(answers[request].priority), request));
         }
         let lost = self.halls[hall].lost.map(|loss| loss.sum(now));
         for request in waiting.drain(..count) {
-            let pending = &mut self.pending[request];
-            pending.answer.parts[waited] += now - pending.since;
-            pending.answer.drive = Some(drive.index);
-            pending.answer.cleaning_meanwhile += lost[0] - pending.lost[0];
-            pending.answer.failures_meanwhile += lost[1] - pending.lost[1];
-            pending.joined = drive.spent;
-            drive.batch.push(request);
+            let answer = &mut self.answers[request];
+            answer.count(waited, now);
+            answer.join(drive.index, lost);
+            let spent = drive.spent;
+            drive.batch.push(Joined { request, spent });
         }
         drive.served += count as u32;
         self.recount(cartridge);
@@ -255,13 +251,13 @@ impl<'a> World<'a> {
     fn start_round(&mut self, number: DriveId) {
         let (mechanics, order) = (&self.kind(number).mechanics, self.site.order);
         let drive = &mut self.drives[number];
-        let pending = &self.pending;
+        let answers = &self.answers;
         self.targets.clear();
-        self.targets.extend(drive.batch.iter().map(|&request| {
-            let pending = &pending[request];
+        self.targets.extend(drive.batch.iter().map(|joined| {
+            let answer = &answers[joined.request];
             Target {
-                place: pending.answer.place,
-                size_mb: pending.answer.size_mb,
+                place: answer.place,
+                size_mb: answer.size_mb,
             }
         }));
         let random = &mut self.service;
@@ -282,14 +278,9 @@ impl<'a> World<'a> {
         };
         // Until now the drive worked for others of its mount.
         for &index in &drive.round.sequence[leg.answers.clone()] {
-            let pending = &mut self.pending[drive.batch[index as usize]];
-            let mut grown = drive.spent.since(&pending.joined);
-            for part in [Part::Search, Part::Read] {
-                let time = std::mem::take(&mut grown[part]);
-                grown[Part::Behind] += time;
-            }
-            pending.answer.parts.add(&grown);
-            pending.joined = drive.spent;
+            let joined = &mut drive.batch[index as usize];
+            let answer = &mut self.answers[joined.request];
+            joined.was_behind(&drive.spent, &mut answer.parts);
         }
         let search = leg.search;
         self.begin(number, State::Searching, search);
@@ -304,12 +295,10 @@ impl<'a> World<'a> {
         let hall = drive.hall;
         for index in leg.answers.clone() {
             let drive = &self.drives[number];
-            let request = drive.batch[drive.round.sequence[index] as usize];
-            let pending = &mut self.pending[request];
-            pending
-                .answer
-                .parts
-                .add(&drive.spent.since(&pending.joined));
+            let joined = &drive.batch[drive.round.sequence[index] as usize];
+            let request = joined.request;
+            let parts = &mut self.answers[request].parts;
+            parts.add_growth(&drive.spent, &joined.spent);
             self.halls[hall].usage.reads += 1;
             self.read_over(request);
         }

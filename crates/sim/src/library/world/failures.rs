@@ -41,24 +41,21 @@ impl World<'_> {
         // What has been waited until now was not for the repair.
         let stuck = drive.cartridge;
         for &request in stuck.iter().flat_map(|&c| &self.cartridges[c].waiting) {
-            let pending = &mut self.pending[request];
-            pending.answer.parts[Part::DriveWait] += now - pending.since;
-            pending.since = now;
+            self.answers[request].count(Part::DriveWait, now);
         }
         // Those that have not been read go back to where they waited, before all others.
         let unread: Vec<_> = drive.unread().collect();
         drive.batch.clear();
-        let (spent, lost) = (drive.spent, hall.lost.map(|loss| loss.sum(now)));
-        for request in unread.into_iter().rev() {
-            let pending = &mut self.pending[request];
-            pending.answer.parts.add(&spent.since(&pending.joined));
-            (pending.since, pending.lost) = (now, lost);
-            self.cartridges[pending.cartridge]
-                .waiting
-                .insert(0, request);
-        }
         drive.round = Round::default();
         let next = drive.next.take();
+        let (spent, lost) = (drive.spent, hall.lost.map(|loss| loss.sum(now)));
+        for joined in unread.into_iter().rev() {
+            let answer = &mut self.answers[joined.request];
+            answer.parts.add_growth(&spent, &joined.spent);
+            answer.begin_to_wait(now, lost);
+            let cartridge = self.cartridge_of(joined.request);
+            (self.cartridges[cartridge].waiting).insert(0, joined.request);
+        }
         for cartridge in [stuck, next].into_iter().flatten() {
             self.recount(cartridge);
         }
@@ -80,9 +77,7 @@ impl World<'_> {
         self.halls[drive.hall].lost[1].change(now, -1);
         if let Some(cartridge) = cartridge {
             for &request in &self.cartridges[cartridge].waiting {
-                let pending = &mut self.pending[request];
-                pending.answer.parts[Part::Failure] += now - pending.since;
-                pending.since = now;
+                self.answers[request].count(Part::Failure, now);
             }
         }
         if let Some(failures) = &kind.failures {

@@ -10,27 +10,33 @@ use tapewise_model::Micros;
 impl World<'_> {
     /// A drive waits for its next cartridge, or for its last one to be taken.
     pub(super) fn ask_robot(&mut self, drive: DriveId, get: bool) {
+        let (hall, job) = (self.drives[drive].hall, Job { drive, get });
+        if let Some(robot) = self.halls[hall].robots.at_once(job) {
+            return self.begin_job(hall, robot, job);
+        }
         let state = if get {
             State::WaitsForGet
         } else {
             State::WaitsForPut
         };
         self.enter(drive, state);
-        let hall = self.drives[drive].hall;
-        let robots = &mut self.halls[hall].robots;
-        robots.ask(Job { drive, get });
+        self.halls[hall].robots.ask(job);
         self.start_robots(hall);
     }
 
     fn start_robots(&mut self, hall: HallId) {
         let gets_first = self.site.scenario.libraries[hall.index()].robot.gets_first;
         while let Some((robot, job)) = self.halls[hall].robots.start(gets_first) {
-            self.drives[job.drive].robot = robot;
-            if job.get || !self.waits_for_unload(hall) {
-                self.carry(job.drive, job.get)
-            } else {
-                self.unload(job.drive)
-            }
+            self.begin_job(hall, robot, job);
+        }
+    }
+
+    fn begin_job(&mut self, hall: HallId, robot: RobotId, job: Job) {
+        self.drives[job.drive].robot = robot;
+        if job.get || !self.waits_for_unload(hall) {
+            self.carry(job.drive, job.get)
+        } else {
+            self.unload(job.drive)
         }
     }
 
@@ -53,8 +59,7 @@ impl World<'_> {
             (&built.put, drive.cartridge)
         };
         let index = cartridge.map_or(0, |cartridge| self.cartridges[cartridge].index);
-        let farthest = (built.cartridges.len() - 1).max(1) as f64;
-        let takes = way.time(f64::from(index) / farthest, &mut self.robot_times);
+        let takes = way.time(built.cartridges.distance(index), &mut self.robot_times);
         let at = self.agenda.now();
         if let Some(log) = &mut self.log {
             log.push(Record {

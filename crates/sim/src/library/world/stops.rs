@@ -1,9 +1,8 @@
 //! Mounts that end early: for what is overdue elsewhere, and before anybody needs the drive.
 
 use super::World;
-use crate::library::drive::State;
+use crate::library::drive::{Joined, State};
 use crate::library::ids::{CartridgeId, DriveId, HallId, Id, RequestId};
-use crate::library::parts::Part;
 use crate::mounts::{
     Elsewhere, MediumId, MountPolicy, OwnerId, Pace, Shares, Waiting, cuts, take_home, yields,
 };
@@ -41,8 +40,7 @@ impl World<'_> {
         };
         let waiting = &self.cartridges[cartridge].waiting;
         let shares = self.shares_without(number, cartridge);
-        let standing =
-            |&request: &RequestId| shares.standing(OwnerId(self.pending[request].answer.owner));
+        let standing = |&request: &RequestId| shares.standing(OwnerId(self.answers[request].owner));
         let first = waiting.iter().map(standing).min();
         first.is_some_and(|first| first < shares.standing(drive.owner))
             && !self
@@ -90,14 +88,8 @@ impl World<'_> {
             .map(|cartridge| self.cartridges[cartridge].known);
         let mut left = known.unwrap_or(Waiting::nobody(u32::MAX, medium));
         left.owner = drive.owner;
-        for request in drive.unread() {
-            let answer = &self.pending[request].answer;
-            left.add(
-                answer.number,
-                answer.arrived,
-                answer.size_mb,
-                answer.priority,
-            );
+        for joined in drive.unread() {
+            left.add_asked(&self.answers[joined.request].asked());
         }
         left
     }
@@ -115,7 +107,7 @@ impl World<'_> {
         let now = self.now();
         let drive = &mut self.drives[number];
         let lost = self.halls[drive.hall].lost.map(|loss| loss.sum(now));
-        let mut back: Vec<RequestId> = drive.unread().collect();
+        let mut back: Vec<Joined> = drive.unread().collect();
         drive.served -= back.len() as u32;
         let spent = drive.spent;
         drive.batch.clear();
@@ -124,18 +116,14 @@ impl World<'_> {
         let Some(cartridge) = drive.cartridge else {
             return;
         };
-        back.sort_by_key(|&request| self.pending[request].answer.number);
-        for &request in &back {
-            let pending = &mut self.pending[request];
-            let mut grown = spent.since(&pending.joined);
-            // The drive worked for others of its mount.
-            for part in [Part::Search, Part::Read] {
-                let time = std::mem::take(&mut grown[part]);
-                grown[Part::Behind] += time;
-            }
-            pending.answer.parts.add(&grown);
-            (pending.since, pending.lost) = (now, lost);
+        back.sort_by_key(|joined| joined.request);
+        for joined in &mut back {
+            let answer = &mut self.answers[joined.request];
+            joined.was_behind(&spent, &mut answer.parts);
+            answer.parts.add_growth(&spent, &joined.spent);
+            answer.begin_to_wait(now, lost);
         }
+        let back = back.iter().map(|joined| joined.request);
         self.cartridges[cartridge].waiting.splice(0..0, back);
         self.recount(cartridge);
     }
@@ -172,17 +160,14 @@ impl World<'_> {
 
     /// Drives on their way to be empty, which nobody has been given yet.
     fn soon_empty(&self, hall: HallId) -> usize {
-        let first = self.halls[hall].first_drive;
-        let count = self.site.halls[hall.index()].drives.len() as u32;
-        let drives = (first..first + count).map(|number| &self.drives[DriveId(number)]);
         let goes_home = |state: State| {
             matches!(
                 state,
                 State::RewindingHome | State::Unloading | State::WaitsForPut | State::Putting
             )
         };
-        drives
-            .filter(|drive| goes_home(drive.state) && drive.next.is_none())
+        self.drives_of(hall)
+            .filter(|(_, drive)| goes_home(drive.state) && drive.next.is_none())
             .count()
     }
 
