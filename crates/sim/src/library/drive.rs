@@ -132,9 +132,6 @@ impl<'a> Drive<'a> {
         self.state = state;
         self.since = now;
         self.epoch = self.epoch.wrapping_add(1);
-        if state == State::Loading {
-            self.load_began = now;
-        }
     }
 
     /// It is to get a cartridge, of which nobody has been served yet.

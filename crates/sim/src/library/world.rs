@@ -316,10 +316,12 @@ impl<'a> World<'a> {
         let on_disk = wanted.on_disk || self.disk.finds(cartridge, place);
         if let Some(cache) = self.site.scenario.cache.as_ref().filter(|_| on_disk) {
             let takes = cache.answer_s.time(&mut self.service);
+            self.answers[request].parts[Part::System] += takes;
             self.agenda.after(takes, Event::Answered(request));
         } else {
             let software = &self.site.scenario.libraries[hall.index()].software;
             let takes = software.request_s.time(&mut self.service);
+            self.answers[request].parts[Part::System] += takes;
             if self.is_next(takes) {
                 return self.queue(request);
             }
@@ -338,7 +340,6 @@ impl<'a> World<'a> {
         let now = self.now();
         let number = self.cartridge_of(request);
         let answer = &mut self.answers[request];
-        answer.count(Part::System, now);
         let library = HallId(answer.library);
         let hall = &mut self.halls[library];
         answer.begin_to_wait(now, hall.lost.map(|loss| loss.sum(now)));
@@ -403,10 +404,11 @@ impl<'a> World<'a> {
 
     /// The read of a request is over: all that is left is to send the answer.
     pub(super) fn read_over(&mut self, request: RequestId) {
-        let answer = &self.answers[request];
-        debug_assert_eq!(answer.counted(), self.now(), "{answer:?}");
+        let answer = &mut self.answers[request];
         let software = &self.site.scenario.libraries[usize::from(answer.library)].software;
         let takes = software.answer_s.time(&mut self.service);
+        answer.parts[Part::System] += takes;
+        let answer = &self.answers[request];
         (self.disk).keep(self.cartridge_of(request), answer.place, answer.size_mb);
         if self.is_next(takes) {
             return self.answered(request);
@@ -424,8 +426,8 @@ impl<'a> World<'a> {
     fn answered(&mut self, request: RequestId) {
         let now = self.now();
         let answer = &mut self.answers[request];
-        answer.count(Part::System, now);
         answer.response = now - answer.arrived;
+        debug_assert_eq!(answer.parts.total(), answer.response, "{answer:?}");
         self.answered += 1;
         self.failures_since_answer = 0;
         if matches!(self.site.scenario.arrivals, Arrivals::Closed { .. }) {

@@ -153,10 +153,12 @@ impl<'a> World<'a> {
 
     /// A robot has brought the cartridge.
     pub(super) fn got(&mut self, drive: DriveId) {
-        let takes = self.kind(drive).mechanics.load.time(&mut self.service);
+        let (now, kind) = (self.now(), self.kind(drive));
+        let takes = kind.mechanics.load.time(&mut self.service);
         let state = &mut self.drives[drive];
         state.cartridge = state.next.take();
         state.mounts_since_cleaning += 1;
+        state.load_began = now;
         let (hall, fails) = (state.hall, state.fails);
         self.halls[hall].usage.mounts += 1;
         if fails {
