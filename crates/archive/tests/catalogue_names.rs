@@ -71,7 +71,8 @@ fn with_and_without_an_index_the_same_names_are_found(catalogue: Arc<dyn Catalog
         for _ in 0..40 {
             let [one, other] = [name(&mut random), name(&mut random)];
             let first = |name: &str, letters| name.chars().take(letters).collect::<String>();
-            let some = |name| first(name, 3);
+            let letters = [3, 3, 6][random.below(3) as usize];
+            let some = |name| first(name, letters);
             let glob = match random.below(4) {
                 0 => format!("*{}*", some(&one)),
                 1 => format!("*{}*{}?*", some(&one), some(&other)),

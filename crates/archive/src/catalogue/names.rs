@@ -1,12 +1,15 @@
-//! An index of names: files by number in packed pages, and for each run of three bytes the blocks of names that have it.
+//! An index of names: files by number in packed pages, for each run of three bytes the blocks of names that have it, and
+//! for runs of five bytes the pages that may.
 //!
-//! A search for a part of a name looks into the few blocks that have all its runs of three bytes, instead of at every
-//! path. It is made of many names at a time and then stays as it is: a file keeps its number and its path. Files that
+//! A search for a part of a name looks into the few blocks that have all its runs, instead of at every path. The index is made of many names at a time and then stays as it is: a file keeps its number and its path. Files that
 //! are newer than the index are looked at one by one; whether one is live is asked of the catalogue.
+
+mod shelves;
 
 use super::{CatalogueError, FileId, Result};
 use memchr::memmem::Finder;
-use std::collections::BTreeSet;
+use shelves::{Run, Shelves};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use zstd::bulk::Decompressor;
 
@@ -29,7 +32,19 @@ const PART_BLOCKS: usize = PART_PAGES * PAGE_BLOCKS;
 const LEVEL: i32 = 3;
 
 /// A run of three bytes, as a number below 65,536. Different runs may have one number.
-pub(super) type Gram = u16;
+type Gram = u16;
+
+/// The number of a set of the index: a gram, or behind all of these a shelf of longer runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Set(pub u32);
+
+impl Set {
+    const GRAMS: u32 = 1 << Gram::BITS;
+
+    fn shelf(number: usize) -> Set {
+        Set(Set::GRAMS + number as u32)
+    }
+}
 
 /// A block: the page, counted from the first of the index, and which block of it.
 pub(super) type Block = (u64, usize);
@@ -42,17 +57,38 @@ fn grams(bytes: &[u8]) -> impl Iterator<Item = Gram> {
     })
 }
 
-/// What a name has that contains all of these; nothing where they are too short to tell.
-pub(super) fn wanted(literals: &[&[u8]]) -> BTreeSet<Gram> {
-    literals.iter().flat_map(|literal| grams(literal)).collect()
+/// What a name has that contains some bytes.
+pub(super) struct Wanted {
+    grams: BTreeSet<Gram>,
+    shelves: BTreeMap<Set, Vec<Run>>,
+}
+
+impl Wanted {
+    /// What a name has that contains all of these; nothing where they are too short to tell.
+    pub(super) fn of(literals: &[&[u8]]) -> Wanted {
+        let mut shelves: BTreeMap<Set, Vec<Run>> = BTreeMap::new();
+        for run in literals.iter().flat_map(|literal| shelves::runs(literal)) {
+            shelves.entry(run.set()).or_default().push(run);
+        }
+        Wanted {
+            grams: literals.iter().flat_map(|literal| grams(literal)).collect(),
+            shelves,
+        }
+    }
+
+    /// The sets that tell.
+    pub(super) fn sets(&self) -> Vec<Set> {
+        let grams = self.grams.iter().map(|&gram| Set(gram.into()));
+        grams.chain(self.shelves.keys().copied()).collect()
+    }
 }
 
 /// A part of the index, packed.
 pub(super) struct Packed {
     /// Its pages.
     pub pages: Vec<Vec<u8>>,
-    /// The blocks of each gram that some name has.
-    pub grams: Vec<(Gram, Vec<u8>)>,
+    /// The blocks of each gram that some name has, and all shelves.
+    pub sets: Vec<(Set, Vec<u8>)>,
 }
 
 /// A part of the index while it is made.
@@ -64,6 +100,7 @@ pub(super) struct Part {
     last: FileId,
     /// The blocks that have each gram, in order.
     blocks: Vec<Vec<u16>>,
+    shelves: Shelves,
 }
 
 impl Part {
@@ -74,6 +111,7 @@ impl Part {
             names: 0,
             last: FileId(0),
             blocks: vec![Vec::new(); 1 << Gram::BITS],
+            shelves: Shelves::new(),
         }
     }
 
@@ -96,6 +134,7 @@ impl Part {
                 blocks.push(block);
             }
         }
+        self.shelves.mark(self.pages.len(), path);
         self.page.extend(file.0.to_le_bytes());
         self.page.extend((path.len() as u32).to_le_bytes());
         self.page.extend(path);
@@ -111,9 +150,7 @@ impl Part {
         if !self.page.is_empty() {
             // How long it is comes first.
             let mut packed = (self.page.len() as u32).to_le_bytes().to_vec();
-            packed.extend(
-                zstd::bulk::compress(&self.page, LEVEL).map_err(CatalogueError::NameIndex)?,
-            );
+            packed.extend(pack(&self.page)?);
             self.pages.push(packed);
             self.page.clear();
         }
@@ -123,52 +160,83 @@ impl Part {
     /// Packs all of it.
     pub(super) fn finish(mut self) -> Result<Packed> {
         self.end_page()?;
-        let grams = (0..=Gram::MAX).zip(&self.blocks);
+        let grams = (0..).map(Set).zip(&self.blocks);
         let grams = grams.filter(|(_, blocks)| !blocks.is_empty());
-        let grams = grams.map(|(gram, blocks)| Ok((gram, pack(blocks)?)));
+        let grams = grams.map(|(gram, blocks)| Ok((gram, pack(&bits(blocks))?)));
         Ok(Packed {
-            grams: grams.collect::<Result<_>>()?,
+            sets: grams.chain(self.shelves.packed()).collect::<Result<_>>()?,
             pages: self.pages,
         })
     }
 }
 
-/// A set of blocks of a part, a bit for each.
-pub(super) struct Blocks(Vec<u64>);
+/// The blocks of a part that may have what is wanted, a bit for each.
+pub(super) struct Candidates<'w> {
+    wanted: &'w Wanted,
+    /// How many of the grams some block has.
+    grams: usize,
+    blocks: Vec<u64>,
+}
 
-impl Blocks {
+impl<'w> Candidates<'w> {
     /// All of a part.
-    pub(super) fn all() -> Blocks {
-        Blocks(vec![u64::MAX; PART_BLOCKS / 64])
+    pub(super) fn all(wanted: &'w Wanted) -> Candidates<'w> {
+        Candidates {
+            wanted,
+            grams: 0,
+            blocks: vec![u64::MAX; PART_BLOCKS / 64],
+        }
     }
 
-    /// Leaves those that are packed here too.
-    pub(super) fn keep(&mut self, packed: &[u8]) -> Result<()> {
-        let bits =
-            zstd::bulk::decompress(packed, PART_BLOCKS / 8).map_err(CatalogueError::NameIndex)?;
+    /// Leaves those that this set has too. A part that was made by an earlier version has no shelves.
+    pub(super) fn keep(&mut self, set: Set, packed: &[u8]) -> Result<()> {
+        if let Some(runs) = self.wanted.shelves.get(&set) {
+            return shelves::keep(&mut self.blocks, packed, runs);
+        }
+        let bits = unpack(packed, PART_BLOCKS / 8)?;
         let (words, _) = bits.as_chunks();
         let words = words.iter().map(|word| u64::from_le_bytes(*word));
-        for (kept, word) in self.0.iter_mut().zip(words.chain(std::iter::repeat(0))) {
+        for (kept, word) in self.blocks.iter_mut().zip(words) {
             *kept &= word;
         }
+        self.grams += 1;
         Ok(())
     }
 
     /// Each, as a block of the index, if this is the part of this number.
     pub(super) fn of_part(&self, part: u64) -> impl Iterator<Item = Block> {
-        let bits = (0..PART_BLOCKS).filter(|at| self.0[at / 64] & (1 << (at % 64)) != 0);
+        let blocks = if self.grams == self.wanted.grams.len() {
+            &self.blocks[..]
+        } else {
+            &[]
+        };
+        let bits = (0..64 * blocks.len()).filter(|at| blocks[at / 64] & (1 << (at % 64)) != 0);
         let first = part * PART_PAGES as u64;
         bits.map(move |at| (first + (at / PAGE_BLOCKS) as u64, at % PAGE_BLOCKS))
     }
 }
 
-/// A set of blocks, packed.
-fn pack(blocks: &[u16]) -> Result<Vec<u8>> {
+/// A set of blocks, a bit for each.
+fn bits(blocks: &[u16]) -> Vec<u8> {
     let mut bits = vec![0; PART_BLOCKS / 8];
     for &block in blocks {
         bits[usize::from(block) / 8] |= 1 << (block % 8);
     }
-    zstd::bulk::compress(&bits, LEVEL).map_err(CatalogueError::NameIndex)
+    bits
+}
+
+fn pack(bytes: &[u8]) -> Result<Vec<u8>> {
+    zstd::bulk::compress(bytes, LEVEL).map_err(CatalogueError::NameIndex)
+}
+
+/// As many bytes as were packed.
+fn unpack(packed: &[u8], bytes: usize) -> Result<Vec<u8>> {
+    let unpacked = zstd::bulk::decompress(packed, bytes).map_err(CatalogueError::NameIndex)?;
+    if unpacked.len() == bytes {
+        Ok(unpacked)
+    } else {
+        Err(CatalogueError::NameIndex(io::ErrorKind::InvalidData.into()))
+    }
 }
 
 /// Pages that are looked into for some bytes.
@@ -238,15 +306,18 @@ mod tests {
             part.take(FileId(2 * number), &name(number)).expect("taken");
         }
         assert_eq!((part.names(), part.last()), (5000, FileId(9998)));
-        let Packed { pages, grams } = part.finish().expect("a part");
+        let Packed { pages, sets } = part.finish().expect("a part");
         assert_eq!(pages.len(), 5);
         for number in [0, 31, 32, 1023, 1024, 4321, 4999] {
             let name = name(number);
             let tail = &name[name.len() - 16..];
-            let mut blocks = Blocks::all();
-            for gram in wanted(&[tail]) {
-                let at = grams.binary_search_by_key(&gram, |(gram, _)| *gram);
-                blocks.keep(&grams[at.expect("it has it")].1).expect("bits");
+            let wanted = Wanted::of(&[tail]);
+            let mut blocks = Candidates::all(&wanted);
+            for set in wanted.sets() {
+                let at = sets.binary_search_by_key(&set, |(set, _)| *set);
+                blocks
+                    .keep(set, &sets[at.expect("it has it")].1)
+                    .expect("bits");
             }
             let number = number as usize;
             let block = (7 * 256 + number as u64 / 1024, number / 32 % 32);
@@ -263,6 +334,46 @@ mod tests {
                 let is_there = names.contains(&(FileId(2 * number as i64), name.clone()));
                 assert_eq!(is_there, literal != b"took");
                 assert_eq!(names.len() > 1, others);
+            }
+        }
+    }
+
+    #[test]
+    fn numbered_names_are_found_on_few_pages() {
+        let mut part = Part::new();
+        let name = |number| format!("run/detector-{number:010}.h5").into_bytes();
+        for number in 0..PART_NAMES as i64 {
+            let file = FileId(number);
+            part.take(file, &name(number)).expect("taken");
+        }
+        let sets: BTreeMap<Set, Vec<u8>> =
+            part.finish().expect("a part").sets.into_iter().collect();
+        let pages = |literal: &[u8], has_shelves: bool| {
+            let wanted = Wanted::of(&[literal]);
+            let mut blocks = Candidates::all(&wanted);
+            let used = wanted.sets().into_iter();
+            for set in used.filter(|set| has_shelves || set.0 < Set::GRAMS) {
+                blocks.keep(set, &sets[&set]).expect("bits");
+            }
+            let pages: BTreeSet<u64> = blocks.of_part(0).map(|(page, _)| page).collect();
+            pages
+        };
+        // Of a part that was made without shelves most pages are looked into.
+        assert!(pages(b"0000001", false).len() > 200);
+        for (literal, least, most) in [
+            (&b"0000001"[..], 14, 30),
+            (b"99999", 2, 20),
+            (b"-0000200001", 1, 8),
+        ] {
+            let found = pages(literal, true);
+            assert!((least..most).contains(&found.len()), "{found:?}");
+            let has = |&number: &i64| {
+                name(number)
+                    .windows(literal.len())
+                    .any(|run| run == literal)
+            };
+            for number in (0..PART_NAMES as i64).filter(has) {
+                assert!(found.contains(&(number as u64 / 1024)), "{number}");
             }
         }
     }

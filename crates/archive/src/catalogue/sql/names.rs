@@ -1,7 +1,7 @@
 //! The index of names: made piece by piece, and asked.
 
 use super::{AT_ONCE, Database, Transaction, Value, enter, many, one, params, walk};
-use crate::catalogue::names::{Blocks, PART_PAGES, Packed, Pages, Part, wanted};
+use crate::catalogue::names::{Candidates, PART_PAGES, Packed, Pages, Part, Set, Wanted};
 use crate::catalogue::{FileId, Pattern, Result};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -35,7 +35,7 @@ pub fn index<D: Database>(database: &D, names: usize) -> Result<bool> {
         return Ok(false);
     }
     let (number, last) = (before.0, part.last());
-    let Packed { pages, grams } = part.finish()?;
+    let Packed { pages, sets } = part.finish()?;
     database.write(|transaction| {
         // Another process may have been quicker.
         if state(transaction)? != before {
@@ -48,11 +48,11 @@ pub fn index<D: Database>(database: &D, names: usize) -> Result<bool> {
             .collect();
         enter(transaction, "name_page", ["page", "packed"], &pages)?;
         let part = Value::Integer(number as i64);
-        let grams: Vec<[Value<'_>; 3]> = grams
+        let sets: Vec<[Value<'_>; 3]> = sets
             .iter()
-            .map(|(gram, blocks)| [Value::Integer((*gram).into()), part, Value::Bytes(blocks)])
+            .map(|(Set(set), packed)| [Value::Integer((*set).into()), part, Value::Bytes(packed)])
             .collect();
-        enter(transaction, "name_gram", ["gram", "part", "blocks"], &grams)?;
+        enter(transaction, "name_gram", ["gram", "part", "blocks"], &sets)?;
         let row = [[part, Value::Integer(last.0)]];
         enter(transaction, "name_part", ["part", "last_file"], &row)?;
         Ok(true)
@@ -78,29 +78,26 @@ pub fn matching(
     if pattern.literal() == pattern.literal_prefix() {
         return Ok(None);
     }
-    let wanted: Vec<i64> = wanted(&pattern.literals())
-        .into_iter()
-        .map(i64::from)
-        .collect();
+    let wanted = Wanted::of(&pattern.literals());
+    let sets = wanted.sets();
     let (parts, last) = state(transaction)?;
-    if parts == 0 || wanted.is_empty() {
+    if parts == 0 || sets.is_empty() {
         return Ok(None);
     }
-    let mut of_parts: BTreeMap<u64, (usize, Blocks)> = BTreeMap::new();
-    let sql = "SELECT part, blocks FROM name_gram WHERE gram IN ({many})";
-    many(transaction, sql, &[], &wanted, |row| {
+    let mut of_parts: BTreeMap<u64, Candidates<'_>> = BTreeMap::new();
+    let sql = "SELECT part, gram, blocks FROM name_gram WHERE gram IN ({many})";
+    let sets: Vec<i64> = sets.into_iter().map(|Set(set)| set.into()).collect();
+    many(transaction, sql, &[], &sets, |row| {
         let of_part = of_parts.entry(row.get(0)?);
-        let (grams, blocks) = of_part.or_insert_with(|| (0, Blocks::all()));
-        *grams += 1;
-        blocks.keep(row.get(1)?)
+        let candidates = of_part.or_insert_with(|| Candidates::all(&wanted));
+        candidates.keep(Set(row.get(1)?), row.get(2)?)
     })?;
     let mut files = Vec::new();
     let mut pages = Pages::with(pattern.literal())?;
     let mut of_pages: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    let has_all = of_parts
+    let mut blocks = of_parts
         .iter()
-        .filter(|(_, (grams, _))| *grams == wanted.len());
-    let mut blocks = has_all.flat_map(|(&part, (_, blocks))| blocks.of_part(part));
+        .flat_map(|(&part, candidates)| candidates.of_part(part));
     loop {
         let block = blocks.next();
         if of_pages.len() == AT_ONCE || block.is_none() {
