@@ -235,7 +235,5 @@ fn has_passed(error: &ScsiError) -> bool {
     let Some(sense) = error.sense() else {
         return false;
     };
-    sense.is_retryable()
-        || sense.condition() == Condition::UnitAttention(Attention::Reset)
-        || sense.condition() == Condition::UnitAttention(Attention::ParametersChanged)
+    sense.is_retryable() || sense.condition() == Condition::UnitAttention(Attention::Reset)
 }

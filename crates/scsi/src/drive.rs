@@ -1,8 +1,9 @@
 //! A tape drive: the commands in the order in which a drive wants them, and what it said on the way.
 //!
 //! Nothing is repeated silently. A unit attention is an error except where one waits for the drive,
-//! because whoever sent the command relied on a position or a cartridge that may be gone. A drive
-//! that is busy or becoming ready is asked again until the command's time-out.
+//! because whoever sent the command relied on a position or a cartridge that may be gone. After one that
+//! leaves both as they were ([`Attention::is_benign`]) the command is sent again, and the attention is kept as a
+//! notice. A drive that is busy or becoming ready is asked again until the command's time-out.
 
 mod count;
 mod fence;
@@ -37,6 +38,9 @@ use ways::{LocateBy, PositionForm};
 
 /// READ, WRITE and WRITE FILEMARKS have 24 bits for lengths and counts.
 const MOST_24_BITS: u64 = 0xff_ffff;
+
+/// How many unit attentions may stand before one command; more than a drive has kinds of them.
+const MOST_ATTENTIONS: usize = 8;
 
 /// A tape drive behind a transport.
 pub struct TapeDrive {
@@ -152,9 +156,7 @@ impl TapeDrive {
     /// cartridge only to REQUEST SENSE, or to the next command that moves tape. Those that belong to
     /// a mount are added to `said`.
     fn take_attentions(&mut self, said: &mut Vec<Sense>) -> Result<(), ScsiError> {
-        /// More than a drive has kinds of them.
-        const MOST: usize = 8;
-        for _ in 0..MOST {
+        for _ in 0..MOST_ATTENTIONS {
             let Some(sense) = self.news()? else {
                 return Ok(());
             };
@@ -237,7 +239,6 @@ impl TapeDrive {
     /// # Errors
     /// [`ScsiError`] as for every command; 28h may come with the next one.
     pub fn load(&mut self) -> Result<(), ScsiError> {
-        const MOST_ATTENTIONS: usize = 8;
         for _ in 0..MOST_ATTENTIONS {
             let Err(error) = self.perform(&LoadUnload::LOAD) else {
                 self.count.forget();
@@ -415,19 +416,26 @@ impl TapeDrive {
         }
     }
 
-    /// Sends until the drive takes it, for at most the time-out. Its notes are kept; after an error
-    /// our count is worth what the error leaves of it.
+    /// Sends until the drive takes it, for at most the time-out, and past unit attentions that change
+    /// nothing for the command. Its notes are kept; after an error our count is worth what the error leaves of it.
     fn retry<T>(
         &mut self,
         timeout: Duration,
         mut send: impl FnMut(&mut dyn Transport) -> Result<(T, Option<Sense>), ScsiError>,
     ) -> Result<T, ScsiError> {
         let began = self.now();
+        let mut attentions = 0;
         loop {
             match send(&mut self.transport) {
                 Ok((answer, note)) => {
                     self.notices.extend(note);
                     return Ok(answer);
+                }
+                Err(ScsiError::Sense { sense, .. })
+                    if is_benign(&sense) && attentions < MOST_ATTENTIONS =>
+                {
+                    attentions += 1;
+                    self.notices.push(*sense);
                 }
                 Err(error) if is_busy(&error) && self.now() < began + timeout => {
                     self.transport.wait(POLL);
@@ -458,15 +466,17 @@ impl TapeDrive {
             | Condition::Recovered
             | Condition::NotReady(NotReady::BecomingReady)
             | Condition::UnitAttention(
-                Attention::ParametersChanged
-                | Attention::FirmwareChanged
-                | Attention::ReservationsChanged
-                | Attention::RemovalRequested,
+                Attention::ReservationsChanged | Attention::RemovalRequested,
             ) => {}
+            _ if is_benign(sense) => {}
             Condition::UnitAttention(_) | Condition::NotReady(_) => self.count.forget(),
             _ => self.count.lose(),
         }
     }
+}
+
+fn is_benign(sense: &Sense) -> bool {
+    matches!(sense.condition(), Condition::UnitAttention(attention) if attention.is_benign())
 }
 
 /// The error that REQUEST SENSE told of.

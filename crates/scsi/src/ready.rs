@@ -72,12 +72,9 @@ pub(crate) fn wait_until_ready(
 
 /// Whether a mount or a reset before it causes this attention.
 pub(crate) fn is_expected(attention: Attention) -> bool {
-    matches!(
-        attention,
-        Attention::MediumChanged
-            | Attention::StationAccessed
-            | Attention::Reset
-            | Attention::ParametersChanged
-            | Attention::FirmwareChanged
-    )
+    attention.is_benign()
+        || matches!(
+            attention,
+            Attention::MediumChanged | Attention::StationAccessed | Attention::Reset
+        )
 }

@@ -86,6 +86,19 @@ fn other_sense_than_that_of_our_last_failed_command_is_an_error() {
 }
 
 #[test]
+fn an_attention_that_leaves_the_position_as_it_was_is_a_notice() {
+    let script = Script {
+        senses: vec![(6, 0x2a01), (6, 0x2a02)],
+        ..Script::default()
+    };
+    let (mut drive, _) = drive(script, false);
+    assert!(drive.physical_position().is_ok());
+    let notices = drive.take_notices();
+    let codes: Vec<u16> = notices.iter().map(|sense| sense.code()).collect();
+    assert_eq!(codes, [0x2a01, 0x2a02]);
+}
+
+#[test]
 fn an_attention_that_comes_again_after_an_answer_without_news_is_an_error() {
     let script = Script {
         commands: vec![(6, 0x2900)],

@@ -2,7 +2,7 @@
 
 use super::travel::SpaceOutcome;
 use super::ways::PositionForm;
-use super::{TapeDrive, request_sense_error};
+use super::{MOST_ATTENTIONS, TapeDrive, is_benign, request_sense_error};
 use crate::commands::{
     BufferedPosition, EndOfWrap, ReadEndOfWrapPositions, ReadPositionExtended, ReadPositionLong,
     ReadPositionShort, RequestSense,
@@ -155,21 +155,31 @@ impl TapeDrive {
     }
 
     /// Where the head is, by REQUEST SENSE, also while the drive reads or writes; none for a drive
-    /// that does not say. Sense that repeats what the last failed command came back with is no news.
+    /// that does not say. Sense that repeats what the last failed command came back with is no news. After a unit
+    /// attention that leaves the position as it was the drive is asked again.
     ///
     /// # Errors
     /// Sense that is more than a position: a unit attention or an error that was pending is now
     /// cleared in the drive, so that it must not get lost here.
     pub fn physical_position(&mut self) -> Result<Option<PhysicalPosition>, ScsiError> {
-        let sense = self.perform(&RequestSense)?;
-        if self.transport.is_news(&sense) {
-            if sense.condition() != Condition::Recovered {
+        let mut attentions = 0;
+        loop {
+            let sense = self.perform(&RequestSense)?;
+            let is_news = self.transport.is_news(&sense);
+            if is_news && is_benign(&sense) && attentions < MOST_ATTENTIONS {
+                attentions += 1;
+                self.notices.push(sense);
+                continue;
+            }
+            if is_news && sense.condition() != Condition::Recovered {
                 self.heard(&sense);
                 return Err(request_sense_error(sense));
             }
-            self.notices.push(sense.clone());
+            if is_news {
+                self.notices.push(sense.clone());
+            }
+            return Ok(physical(&sense.device));
         }
-        Ok(physical(&sense.device))
     }
 
     /// The block that each wrap ends with, as of the last load; none for a drive that does not tell

@@ -3,8 +3,8 @@
 //! A drive with persistent reservations gets one for exclusive access; others get RESERVE(6). What a
 //! process of this host that has ended left behind is cleared; any other reservation is respected.
 
-use super::TapeDrive;
 use super::heard::Held;
+use super::{MOST_ATTENTIONS, TapeDrive};
 use crate::command::Command;
 use crate::commands::{
     PersistentReserveOut, ReadKeys, ReadReservation, ReservationType, ReserveUnit,
@@ -43,9 +43,6 @@ pub struct Registrations {
     /// The holder's key, and what it allows others.
     pub held: Option<(u64, ReservationType)>,
 }
-
-/// Unit attentions that a drive may have for us before it takes the command; more than there are kinds.
-const MOST_ATTENTIONS: usize = 8;
 
 pub(super) const EXCLUSIVE: ReservationType = ReservationType::ExclusiveAccess;
 

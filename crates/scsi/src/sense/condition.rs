@@ -88,6 +88,17 @@ pub enum Attention {
     Other,
 }
 
+impl Attention {
+    /// Whether position, cartridge and reservations are what they were. A command that was answered with a unit
+    /// attention was not carried out (SAM-5, 5.14), so that after such a one it can simply be sent again.
+    pub fn is_benign(self) -> bool {
+        matches!(
+            self,
+            Attention::ParametersChanged | Attention::FirmwareChanged
+        )
+    }
+}
+
 /// Additional sense of our own, of the vendors' range: Linux's tape driver has no such command, and the
 /// drive was not asked.
 pub(crate) const NOT_BY_DRIVER: u16 = 0x20f0;
