@@ -108,7 +108,7 @@ pub fn carry_on(
                 report.delivered.push(*piece);
                 report.places.push(places);
             }
-            Err(error) if is_of_the_place(&error) => {
+            Err(error) if error.is_of_the_place() => {
                 recorder.forget_head();
                 report.unread.push(Unread {
                     piece: *piece,
@@ -183,7 +183,7 @@ fn approach(
             let passed = recorder.read(Action::ReadThrough, gap, &mut |_, _| Ok(()));
             match passed {
                 // Nobody wants the blocks of the gap: that they cannot be read is no harm.
-                Err(error) if is_of_the_place(&error) => {
+                Err(error) if error.is_of_the_place() => {
                     recorder.locate(piece.partition, piece.first_block)
                 }
                 passed => passed.map(|run| run.took),
@@ -215,18 +215,6 @@ fn read_piece(
     })?;
     let to = recorder.head().ok_or(RunError::Lost)?;
     Ok([from, to])
-}
-
-/// Whether the fault lies where the head was: elsewhere on the tape reading may go on.
-fn is_of_the_place(error: &RunError) -> bool {
-    match error {
-        RunError::EndOfData { .. } => true,
-        RunError::Scsi(error) => matches!(
-            error.sense().map(tapewise_scsi::Sense::condition),
-            Some(Condition::Medium | Condition::EndOfData | Condition::EndOfMedium)
-        ),
-        _ => false,
-    }
 }
 
 /// Whether the same may well succeed now: the drive was reset, or gave up a command by itself. That

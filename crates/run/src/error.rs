@@ -1,6 +1,6 @@
 //! What can end a run.
 
-use tapewise_scsi::ScsiError;
+use tapewise_scsi::{Condition, ScsiError};
 
 /// Why a run could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -46,4 +46,18 @@ pub enum RunError {
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl RunError {
+    /// Whether the fault lies where the head was: elsewhere on the tape reading may go on.
+    pub(crate) fn is_of_the_place(&self) -> bool {
+        match self {
+            RunError::EndOfData { .. } => true,
+            RunError::Scsi(error) => matches!(
+                error.condition(),
+                Some(Condition::Medium | Condition::EndOfData | Condition::EndOfMedium)
+            ),
+            _ => false,
+        }
+    }
 }

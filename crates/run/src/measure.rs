@@ -22,7 +22,7 @@ pub mod summary;
 mod walk;
 mod writing;
 
-pub use bench::Progress;
+pub use bench::{Progress, failed};
 pub use fill::{Filled, fill};
 pub use robot::Robot;
 pub use step::{Purpose, Step};

@@ -10,4 +10,5 @@ mod measure_again;
 mod measure_places;
 mod measure_short_tape;
 mod measure_steps;
+mod measure_unread;
 mod measure_writing;

@@ -150,6 +150,8 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     let mut table = table::summary(&summary, subject, measured.took, emulated);
     table::key_points(&mut table, &summary, key_points.as_ref());
     table::cut_short(&mut table, &measured.cut_short);
+    let failed: Vec<&Event> = tapewise_run::measure::failed(log.events()).collect();
+    table::failed(&mut table, &failed);
     crate::output::print(&crate::output::table(&table))?;
     let drawn = || pictures(&summary, subject, key_points.as_ref(), emulated);
     if let Some(path) = &args.html {
@@ -168,7 +170,20 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     if let Some(directory) = &args.plot {
         write_pictures(directory, &drawn()?)?;
     }
-    Ok(std::process::ExitCode::SUCCESS)
+    match failed.len() {
+        0 => Ok(std::process::ExitCode::SUCCESS),
+        count => Err(unmeasured(count, summary.samples)),
+    }
+}
+
+/// Some samples of the log, or all, have no times, because the tape could not be read.
+fn unmeasured(failed: usize, measured: usize) -> CliError {
+    let (exit, others) = match measured {
+        0 => (Exit::Medium, "none could be measured"),
+        _ => (Exit::Partial, "the others were measured"),
+    };
+    let what = format!("samples that could not be measured: {failed}; {others}");
+    CliError::with(exit, what).hint("the log says at which block each of them failed; the same command goes on with what is left, and leaves such places out")
 }
 
 fn write_pictures(directory: &Path, drawn: &[Drawn]) -> Result<(), CliError> {
@@ -276,7 +291,7 @@ fn go_on_later(error: CliError) -> CliError {
     match error.exit() {
         Exit::Input => error,
         _ => error.or_hint(
-            "the log keeps every measurement made so far; the same command continues with the rest",
+            "the log keeps every measurement made so far; the same command continues from there",
         ),
     }
 }

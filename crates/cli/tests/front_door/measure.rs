@@ -270,3 +270,27 @@ fn an_ltfs_cartridge_is_measured_in_the_partition_of_its_data_and_a_profile_come
         desk.read("mine.toml")
     );
 }
+
+#[test]
+fn places_that_cannot_be_read_are_listed_and_the_others_are_measured() {
+    let desk = Desk::new();
+    desk.done("emulate T --drive lto8 --fill 20GB");
+    let toml = desk.read("T/library.toml");
+    let bad = |probability: &str| {
+        let line = format!("bad_block = {probability}\n");
+        desk.put("T/library.toml", toml.replace("bad_block = 0.0\n", &line));
+    };
+    bad("0.1");
+    let line = "measure emulated:T -o log.jsonl --only seek-mid";
+    for _ in 0..2 {
+        let ran = desk.run(line);
+        assert_eq!(ran.code, 7, "{}", ran.err);
+        let words = "was not measured at block";
+        assert!(ran.text().contains(words), "{}", ran.text());
+        assert!(ran.text().contains("seek between any places"));
+        assert!(ran.err.contains("the others were measured"), "{}", ran.err);
+    }
+    bad("1.0");
+    let ran = desk.run(&line.replace("log.jsonl", "other.jsonl"));
+    assert_eq!(ran.code, 6, "{}", ran.err);
+}

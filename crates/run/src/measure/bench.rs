@@ -5,7 +5,7 @@ use super::step::{Purpose, Step};
 use super::subject::Subject;
 use crate::error::RunError;
 use crate::recorder::{Item, ReadRun, Recorder};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tapewise_formats::event::{Action, Event, Outcome, Spot};
 use tapewise_model::{Micros, Random};
 
@@ -31,6 +31,8 @@ pub(super) struct Bench<'b, 'r> {
     pub subject: &'b Subject,
     /// What was measured before, by step and sample.
     past: HashMap<(Step, u32), Vec<Event>>,
+    /// Which of these failed.
+    past_failed: HashSet<(Step, u32)>,
     seed: u64,
     step: Step,
     sample: u32,
@@ -46,6 +48,8 @@ pub(super) struct Bench<'b, 'r> {
     timed: u32,
     /// When, on the recorder's clock, nothing more is to begin.
     until: Option<Micros>,
+    /// Samples in a row, up to now, whose place could not be read.
+    unread: u32,
     progress: &'b mut dyn FnMut(Progress),
 }
 
@@ -75,6 +79,7 @@ impl<'b, 'r> Bench<'b, 'r> {
             recorder,
             subject,
             past: past(log),
+            past_failed: failed(log).filter_map(sample_of).collect(),
             seed,
             step: Step::Mount,
             sample: 0,
@@ -85,6 +90,7 @@ impl<'b, 'r> Bench<'b, 'r> {
             step_began: began,
             timed: 0,
             until,
+            unread: 0,
             progress,
         }
     }
@@ -98,6 +104,7 @@ impl<'b, 'r> Bench<'b, 'r> {
         self.later = ahead.later;
         self.step_began = self.recorder.clock();
         self.timed = 0;
+        self.unread = 0;
         self.tell();
     }
 
@@ -121,9 +128,15 @@ impl<'b, 'r> Bench<'b, 'r> {
         self.until.is_none_or(|until| self.recorder.clock() < until)
     }
 
+    /// Whether another sample of this step is worth beginning: there is time, and not place after place is unreadable.
+    pub fn goes_on(&self) -> bool {
+        self.has_time() && self.unread < MOST_UNREAD
+    }
+
     /// The next sample: `prepare` brings the tape to where it begins, `measure` is what counts.
     ///
-    /// A sample that the log has is taken from there and the tape stays where it is.
+    /// A sample that the log has is taken from there and the tape stays where it is. One whose place cannot be read is
+    /// in the log as failed, and the next sample can be measured: only what came before the failure is returned.
     pub fn sample(
         &mut self,
         parameter: Option<i64>,
@@ -132,7 +145,10 @@ impl<'b, 'r> Bench<'b, 'r> {
     ) -> Result<Sample, RunError> {
         let number = self.sample;
         self.sample += 1;
-        if let Some(events) = self.past.remove(&(self.step, number)) {
+        let key = (self.step, number);
+        if let Some(events) = self.past.remove(&key) {
+            let has_failed = self.past_failed.contains(&key);
+            self.unread = if has_failed { self.unread + 1 } else { 0 };
             self.tell();
             return Ok(events);
         }
@@ -144,13 +160,27 @@ impl<'b, 'r> Bench<'b, 'r> {
         let recorder = &mut *self.recorder;
         recorder.go_on()?;
         recorder.set_purpose(Some(purpose(true).to_string()), parameter);
-        prepare(recorder)?;
-        recorder.set_purpose(Some(purpose(false).to_string()), parameter);
         recorder.keep_events();
-        let result = measure(recorder);
-        let events = recorder.kept_events();
+        let result = prepare(recorder).and_then(|()| {
+            recorder.set_purpose(Some(purpose(false).to_string()), parameter);
+            recorder.keep_events();
+            measure(recorder)
+        });
+        let mut events = recorder.kept_events();
         recorder.set_purpose(None, None);
-        result?;
+        match result {
+            // A search for key points has to know every time, and what cannot be written is no place of its own.
+            Err(error)
+                if error.is_of_the_place()
+                    && self.step != Step::KeyPoints
+                    && !self.step.writes() =>
+            {
+                self.unread += 1;
+                events.retain(|event| counts(event));
+            }
+            Err(error) => return Err(error),
+            Ok(()) => self.unread = 0,
+        }
         self.timed += 1;
         self.tell();
         Ok(events)
@@ -179,18 +209,38 @@ impl<'b, 'r> Bench<'b, 'r> {
 /// Fewer samples than these say less than the profile does of how long the others will take.
 const FEW: u32 = 3;
 
+/// Unreadable places in a row after which a step ends: most of the tape may be unreadable, and a drive tries long.
+const MOST_UNREAD: u32 = 3;
+
+/// The sample that an event is of.
+pub(super) fn sample_of(event: &Event) -> Option<(Step, u32)> {
+    let purpose = Purpose::parse(event.purpose.as_deref()?)?;
+    Some((purpose.step, purpose.sample))
+}
+
+/// Whether an event is a part of what its sample measured.
+fn counts(event: &Event) -> bool {
+    let purpose = event.purpose.as_deref().and_then(Purpose::parse);
+    event.outcome == Outcome::Done && purpose.is_some_and(|purpose| !purpose.prepares)
+}
+
+/// What the samples of a log failed at that were not measured again. The steps that read go on after such a place.
+pub fn failed<'e>(log: impl IntoIterator<Item = &'e Event>) -> impl Iterator<Item = &'e Event> {
+    let is_failed = |event: &&Event| event.outcome == Outcome::Failed && sample_of(event).is_some();
+    latest(log).into_iter().filter(is_failed)
+}
+
 /// The samples of a log. The last one may have been stopped half way, so it is measured again.
 fn past(log: &[Event]) -> HashMap<(Step, u32), Vec<Event>> {
     let mut samples: HashMap<(Step, u32), Vec<Event>> = HashMap::new();
     let mut last = None;
     for event in latest(log) {
-        let Some(purpose) = event.purpose.as_deref().and_then(Purpose::parse) else {
+        let Some(key) = sample_of(event) else {
             continue;
         };
-        let key = (purpose.step, purpose.sample);
         last = Some(key);
         let events = samples.entry(key).or_default();
-        if !purpose.prepares && event.outcome == Outcome::Done {
+        if counts(event) {
             events.push(event.clone());
         }
     }
@@ -207,8 +257,7 @@ pub(super) fn latest<'e>(log: impl IntoIterator<Item = &'e Event>) -> Vec<&'e Ev
     let mut runs: HashMap<(Step, u32), usize> = HashMap::new();
     let mut events = Vec::new();
     for event in log {
-        let purpose = event.purpose.as_deref().and_then(Purpose::parse);
-        let key = purpose.map(|purpose| (purpose.step, purpose.sample));
+        let key = sample_of(event);
         // A suite that is taken up again looks at the cartridge first, which is of no sample.
         run += usize::from(key != last);
         last = key;

@@ -26,7 +26,7 @@ pub(super) fn between_reads(bench: &mut Bench<'_, '_>) -> Result<(), RunError> {
     let block_us = subject.reading(1).0 as f64;
     let start = middle_of_a_wrap(subject);
     for share in SHARES {
-        if !bench.has_time() {
+        if !bench.goes_on() {
             break;
         }
         let delay_us = (block_us * share).round() as u64;
@@ -63,7 +63,7 @@ pub(super) const LARGE_SAMPLES: u32 = 10;
 pub(super) fn after_large_reads(bench: &mut Bench<'_, '_>) -> Result<(), RunError> {
     let mut waited = None;
     for mb in SIZES_MB {
-        if !bench.has_time() {
+        if !bench.goes_on() {
             return Ok(());
         }
         if large_read(bench, mb, PAUSES_S[0])? > RESTART_S {
@@ -72,7 +72,7 @@ pub(super) fn after_large_reads(bench: &mut Bench<'_, '_>) -> Result<(), RunErro
     }
     let Some(mb) = waited else { return Ok(()) };
     for &pause in &PAUSES_S[1..] {
-        if !bench.has_time() || large_read(bench, mb, pause)? <= RESTART_S {
+        if !bench.goes_on() || large_read(bench, mb, pause)? <= RESTART_S {
             break;
         }
     }

@@ -67,7 +67,7 @@ pub(super) fn probe(bench: &mut Bench<'_, '_>, samples: Option<u32>) -> Result<(
     let mut learned = LearnedKeyPoints::new(belief, end, bench.seed());
     let mut random = bench.random();
     let (mut head, mut next) = (0, LEARN_FIRST);
-    while bench.has_time() && samples.is_none_or(|samples| bench.done() < samples) {
+    while bench.goes_on() && samples.is_none_or(|samples| bench.done() < samples) {
         let to = learned.next_probe(head, blocks, &mut random);
         let sample = bench.sample(
             Some(to as i64),

@@ -23,7 +23,7 @@ pub(super) fn ways(
     let mut slots = robot.slots.clone();
     bench.random().shuffle(&mut slots);
     for slot in slots.into_iter().cycle().take(samples as usize) {
-        if !bench.has_time() {
+        if !bench.goes_on() {
             break;
         }
         let (changer, drive) = (&mut *robot.changer, robot.drive);

@@ -9,7 +9,7 @@ use tapewise_model::{BlockMap, Random};
 /// Gives the cartridge out, rewound, and takes it in again.
 pub(super) fn mount(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunError> {
     for _ in 0..samples {
-        if !bench.has_time() {
+        if !bench.goes_on() {
             break;
         }
         bench.sample(None, to_beginning, |recorder| {
@@ -25,7 +25,7 @@ pub(super) fn from_beginning(bench: &mut Bench<'_, '_>, samples: u32) -> Result<
     let partition = bench.subject.partition;
     let targets = targets_from_beginning(bench.subject, samples, &mut bench.random());
     for block in targets {
-        if !bench.has_time() {
+        if !bench.goes_on() {
             break;
         }
         bench.sample(None, to_beginning, |recorder| {
@@ -82,7 +82,7 @@ pub(super) fn opposite(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), Ru
         return Ok(());
     };
     for at in 0..samples {
-        if !bench.has_time() {
+        if !bench.goes_on() {
             break;
         }
         let share = 0.15 + 0.7 * (f64::from(at) + 0.5) / f64::from(samples);
@@ -126,7 +126,7 @@ pub(super) fn between(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), Run
     let partition = bench.subject.partition;
     let targets = spread(0, bench.subject.blocks, samples, &mut bench.random());
     for block in targets {
-        if !bench.has_time() {
+        if !bench.goes_on() {
             break;
         }
         bench.sample(
@@ -147,7 +147,7 @@ pub(super) fn midtape(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), Run
     let left_at = spread(0, blocks, samples, &mut random);
     let first = spread(0, blocks, samples, &mut random);
     for (left_at, first) in left_at.into_iter().zip(first) {
-        if !bench.has_time() {
+        if !bench.goes_on() {
             break;
         }
         bench.sample(
@@ -169,7 +169,7 @@ pub(super) fn positions(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), R
     let mut targets = spread(0, bench.subject.blocks, samples, &mut bench.random());
     targets.sort_unstable();
     for block in targets {
-        if !bench.has_time() {
+        if !bench.goes_on() {
             break;
         }
         bench.sample(
@@ -196,7 +196,7 @@ pub(super) fn landing(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), Run
         return Ok(());
     };
     for at in 0..samples {
-        if !bench.has_time() {
+        if !bench.goes_on() {
             break;
         }
         let block = first + (end - first) * u64::from(at) / u64::from(samples);
@@ -219,7 +219,7 @@ pub(super) fn stream(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(), RunE
         .min(subject.blocks / 2);
     let last = subject.blocks.saturating_sub(blocks);
     for block in spread(0, last.max(1), samples, &mut bench.random()) {
-        if !bench.has_time() {
+        if !bench.goes_on() {
             break;
         }
         bench.sample(

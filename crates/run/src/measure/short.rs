@@ -36,7 +36,7 @@ pub(super) fn short_seeks(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(),
     let longest = (wrap as f64 * LONGEST) as u64;
     let mut gap = subject.blocks_of_mb(SHORTEST_MB).max(2);
     let (mut taken, mut wins, mut first_win) = (0, 0, None);
-    while gap <= longest && wins < 2 && bench.has_time() {
+    while gap <= longest && wins < 2 && bench.goes_on() {
         let locate_wins = locate_is_sooner(&compare(bench, &mut random, gap)?);
         wins = if locate_wins { wins + 1 } else { 0 };
         first_win = first_win
@@ -51,7 +51,7 @@ pub(super) fn short_seeks(bench: &mut Bench<'_, '_>, samples: u32) -> Result<(),
         (win as f64 * CLOSE.1).min(longest as f64),
     );
     for left in (1..=samples.saturating_sub(taken)).rev() {
-        if !bench.has_time() {
+        if !bench.goes_on() {
             break;
         }
         let share = (f64::from(left) - random.unit()) / f64::from(samples - taken);

@@ -288,7 +288,20 @@ fn first_block_bytes(
             "the cartridge holds {blocks} blocks; at least {FEWEST_BLOCKS} are needed. --write fills a blank one"
         )));
     }
-    recorder.locate(partition, blocks / 1_000)?;
+    /// Places that are tried until one can be read, in thousandths of the tape.
+    const PLACES: u64 = 4;
+    let mut place = 1;
+    loop {
+        match block_bytes_at(recorder, partition, place * blocks / 1_000) {
+            Err(error) if error.is_of_the_place() && place < PLACES => place += 1,
+            told => return told,
+        }
+    }
+}
+
+/// The length of the first block from a place on that is no filemark.
+fn block_bytes_at(recorder: &mut Recorder<'_>, partition: u8, block: u64) -> Result<u64, RunError> {
+    recorder.locate(partition, block)?;
     let mut block_bytes = 0;
     for _ in 0..16 {
         recorder.read(tapewise_formats::event::Action::Read, 1, &mut |_, item| {

@@ -21,7 +21,7 @@ pub use moves::{Move, Moves, Way};
 pub use stat::{Line, Stat};
 pub use writing::{BlockRate, Compressed, Compression};
 
-use super::bench::latest;
+use super::bench::{failed, latest, sample_of};
 use super::seeks::CLOSE_WRAPS;
 use super::step::{Purpose, Step};
 use super::subject::Subject;
@@ -82,6 +82,8 @@ pub struct Summary {
     pub positions: Vec<(u64, u16, u32)>,
     /// The single moves.
     pub moves: Moves,
+    /// Samples that were measured whole.
+    pub samples: usize,
 }
 
 /// The two-number summary of long seeks (Johnson & Miller 1998, section 5.7).
@@ -98,7 +100,7 @@ pub struct LongSeek {
 }
 
 impl Summary {
-    /// What these events say. Times that failed are left out.
+    /// What these events say. Samples that failed are left out.
     pub fn of<'e>(events: impl IntoIterator<Item = &'e Event>, subject: &Subject) -> Summary {
         let log = Samples::of(events, subject);
         let mut summary = Summary {
@@ -118,6 +120,7 @@ impl Summary {
             chosen_probes: log.of_step(Step::Probe).count(),
             positions: log.positions.iter().copied().collect(),
             moves: Moves::of(&log),
+            samples: log.samples.len(),
             ..Summary::default()
         };
         log.long_seeks(&mut summary);
@@ -135,7 +138,11 @@ struct Samples<'e, 's> {
 
 impl<'e, 's> Samples<'e, 's> {
     fn of(events: impl IntoIterator<Item = &'e Event>, subject: &'s Subject) -> Samples<'e, 's> {
-        let events = latest(events).into_iter();
+        let events = latest(events);
+        let failed: BTreeSet<(Step, u32)> = failed(events.iter().copied())
+            .filter_map(sample_of)
+            .collect();
+        let events = events.into_iter();
         let events = events.filter(|event| event.outcome == Outcome::Done);
         let mut samples: BTreeMap<(Step, u32), Vec<&Event>> = BTreeMap::new();
         let (mut rewinds, mut positions) = (Vec::new(), BTreeSet::new());
@@ -154,8 +161,9 @@ impl<'e, 's> Samples<'e, 's> {
             {
                 positions.insert((block, wrap, lpos));
             }
-            if let Some(purpose) = purpose.filter(|purpose| !purpose.prepares) {
-                let key = (purpose.step, purpose.sample);
+            let measures = purpose.is_some_and(|purpose| !purpose.prepares);
+            let key = sample_of(event).filter(|key| measures && !failed.contains(key));
+            if let Some(key) = key {
                 samples.entry(key).or_default().push(event);
             }
         }

@@ -18,7 +18,7 @@ pub(super) fn walk(bench: &mut Bench<'_, '_>, samples: Option<u32>) -> Result<()
     let (partition, subject) = (bench.subject.partition, bench.subject);
     let mut random = bench.random();
     let mut at = Stop::anywhere(subject, &mut random);
-    while bench.has_time() && samples.is_none_or(|samples| bench.done() < samples) {
+    while bench.goes_on() && samples.is_none_or(|samples| bench.done() < samples) {
         at = at.next(subject, &mut random);
         let block = at.block(subject);
         bench.sample(

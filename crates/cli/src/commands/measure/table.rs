@@ -1,6 +1,7 @@
 //! What will be measured, and what was.
 
 use crate::units;
+use tapewise_formats::event::Event;
 use tapewise_model::{KeyPoints, Micros};
 use tapewise_plot::Table;
 use tapewise_run::measure::summary::{BlockRate, Line, Stat, Summary};
@@ -28,6 +29,24 @@ pub fn cut_short(table: &mut Table, steps: &[Step]) {
     for step in steps {
         table.note(format!(
             "{step} has fewer samples than planned: the time was up"
+        ));
+    }
+}
+
+/// Samples without times, and why: the first few.
+pub fn failed(table: &mut Table, failed: &[&Event]) {
+    const SHOWN: usize = 5;
+    for event in failed.iter().take(SHOWN) {
+        let purpose = event.purpose.as_deref().unwrap_or_default();
+        let block = event.to.and_then(|to| to.block);
+        let block = block.map_or(String::new(), |block| format!(" at block {block}"));
+        let why = event.sense.as_deref().unwrap_or("no reason is known");
+        table.note(format!("{purpose} was not measured{block}: {why}"));
+    }
+    if failed.len() > SHOWN {
+        let more = failed.len() - SHOWN;
+        table.note(format!(
+            "{more} more samples were not measured; the log has them"
         ));
     }
 }

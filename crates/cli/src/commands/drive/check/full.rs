@@ -163,7 +163,18 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
         figures,
         sheets: vec![html::moves(log.events())],
     };
-    finished.show(args.html.as_deref())
+    finished.show(args.html.as_deref())?;
+    match tapewise_run::measure::failed(log.events()).last() {
+        Some(event) => Err(CliError::with(
+            Exit::Medium,
+            format!(
+                "a part of the tape could not be read: {}",
+                event.sense.as_deref().unwrap_or_default()
+            ),
+        )
+        .hint("the report is written; its log says at which blocks")),
+        None => Ok(()),
+    }
 }
 
 /// A pseudonym of the cartridge in the drive, where the drive tells who that is.
