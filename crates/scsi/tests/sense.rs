@@ -262,3 +262,18 @@ fn only_what_passes_by_itself_is_retryable() {
     assert!(retryable(0x2, 0x0401) && retryable(0x2, 0x3003) && retryable(0xb, 0x4b00));
     assert!(!retryable(0x2, 0x3a00) && !retryable(0x3, 0x1100) && !retryable(0x6, 0x2800));
 }
+
+/// Lines for people have no names of the source in them.
+#[test]
+fn every_condition_is_in_words() {
+    for key in 0..16 {
+        for code in [0, 0x2800, 0x2900, 0x2a01, 0x2a03, 0x3a00, 0x0401, 0x5a01] {
+            let [asc, ascq] = u16::to_be_bytes(code);
+            let condition = Sense::new(SenseKey::from_bits(key), asc, ascq).condition();
+            let words = condition.to_string();
+            let (first, rest) = words.split_at(1);
+            assert_eq!(first, first.to_lowercase(), "{words}");
+            assert!(words.contains(' ') && !rest.contains('('), "{words}");
+        }
+    }
+}

@@ -110,7 +110,7 @@ impl Decoded {
             Decoded::Code(asc, ascq) => report.line("meaning", words(*asc, *ascq)),
             Decoded::Key(sense) => {
                 report.line("meaning", sense);
-                report.line("condition", format_args!("{:?}", sense.condition()));
+                report.line("condition", sense.condition());
                 report.line("retryable", sense.is_retryable());
             }
             Decoded::Data(sense) => report = Report::of(sense.as_ref()),

@@ -252,7 +252,7 @@ fn a_sense_code_is_said_in_words() {
     assert_eq!(
         code.text(),
         "meaning    medium error: unrecovered read error (03/11/00)\n\
-         condition  Medium\n\
+         condition  the cartridge cannot be read or written there\n\
          retryable  false\n"
     );
     let bytes = "70 00 02 00 00 00 00 0a 00 00 00 00 3a 00 00 00 00 00";

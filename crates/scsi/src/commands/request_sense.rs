@@ -43,7 +43,7 @@ impl Command for RequestSense {
 impl Describe for Sense {
     fn describe(&self, report: &mut Report) {
         report.line("sense", self);
-        report.line("condition", format_args!("{:?}", self.condition()));
+        report.line("condition", self.condition());
         report.line("filemark", self.filemark);
         report.line("end of medium", self.end_of_medium);
         report.line("incorrect length", self.incorrect_length);

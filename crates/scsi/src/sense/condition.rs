@@ -1,6 +1,7 @@
 //! What sense means for whoever sent the command: one classification, used by everyone.
 
 use super::{Sense, SenseKey};
+use std::fmt;
 
 /// What the device is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,6 +97,62 @@ impl Attention {
             self,
             Attention::ParametersChanged | Attention::FirmwareChanged
         )
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Condition::NotReady(why) => return write!(f, "not ready: {why}"),
+            Condition::UnitAttention(what) => return write!(f, "unit attention: {what}"),
+            Condition::Fine => "no error",
+            Condition::Recovered => "the command was carried out, with trouble",
+            Condition::Filemark => "a filemark was met",
+            Condition::EndOfData => "the recorded data ended",
+            Condition::BeginningOfPartition => "the beginning of the partition was met",
+            Condition::EarlyWarning => "the end of the partition is near",
+            Condition::EndOfMedium => "the end of the partition was reached",
+            Condition::IncorrectLength => "the block has another length than asked for",
+            Condition::Medium => "the cartridge cannot be read or written there",
+            Condition::Hardware => "the drive or the robot failed",
+            Condition::UnsupportedCommand => "the device does not know the command",
+            Condition::UnsupportedField => "the device does not accept a field of the command",
+            Condition::Element => "no such element, an empty source or a full destination",
+            Condition::RemovalPrevented => "removal of the cartridge is prevented",
+            Condition::IllegalRequest => "the device does not accept the command",
+            Condition::DataProtect => "the cartridge is protected",
+            Condition::Aborted => "the device aborted the command",
+            Condition::Other => "another condition",
+        })
+    }
+}
+
+impl fmt::Display for NotReady {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NotReady::BecomingReady => "it is becoming ready",
+            NotReady::NeedsLoad => "the cartridge must be loaded",
+            NotReady::NoMedium => "there is no cartridge",
+            NotReady::Cleaning => "it is being cleaned",
+            NotReady::Incompatible => "the drive cannot use this cartridge",
+            NotReady::NeedsIntervention => "somebody has to do something",
+            NotReady::Other => "another cause",
+        })
+    }
+}
+
+impl fmt::Display for Attention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Attention::MediumChanged => "a cartridge was loaded",
+            Attention::StationAccessed => "the import/export station was accessed",
+            Attention::Reset => "the device was reset",
+            Attention::ParametersChanged => "parameters were changed",
+            Attention::ReservationsChanged => "reservations were changed",
+            Attention::FirmwareChanged => "firmware or INQUIRY data changed",
+            Attention::RemovalRequested => "an operator asks for the cartridge",
+            Attention::Other => "another message",
+        })
     }
 }
 
