@@ -259,9 +259,16 @@ pub fn load(input: &Input) -> Result<Batch, CliError> {
     progress::during("read the requests", None, || read(input))
 }
 
+/// Reads what the user asks for of a mounted volume; and the files that no request can name.
+pub fn load_mount(input: &Input, mount: &Path) -> Result<(Batch, Vec<PathBuf>), CliError> {
+    progress::during("read the requests", None, || {
+        mount::from_mount(input, mount)
+    })
+}
+
 fn read(input: &Input) -> Result<Batch, CliError> {
     let mut batch = if let Some(mount) = &input.ltfs_mount {
-        mount::from_mount(input, mount)?
+        mount::from_mount(input, mount)?.0
     } else if let [index] = input.ltfs_index.as_slice() {
         let name = index.display().to_string();
         from_index(input, LtfsVolume::read(&name, open(index)?)?)?

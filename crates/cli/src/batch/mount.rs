@@ -2,7 +2,7 @@
 
 use super::{Input, layout, names};
 use crate::error::CliError;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use tapewise::Batch;
 use tapewise::batch::Listed;
 use tapewise_formats::ltfs_xattr;
@@ -11,12 +11,21 @@ use tapewise_formats::name_match::{MatchBy, Paths};
 /// What a directory or file of a mounted volume says of itself.
 const VOLUME_UUID: &str = ltfs_xattr::LTFS_XATTR_NAMES[2];
 
-/// The files of a list, or all of them, below a mount point.
-pub(super) fn from_mount(input: &Input, mount: &Path) -> Result<Batch, CliError> {
+/// The files of a list, or all of them, below a mount point; and of all of them those that no request can name, because
+/// their names are not UTF-8.
+pub(super) fn from_mount(input: &Input, mount: &Path) -> Result<(Batch, Vec<PathBuf>), CliError> {
     let layout = layout(input, None)?;
     let mut notices = vec![ltfs_xattr::xattr_notice().to_string()];
+    let mut nameless = Vec::new();
     let wanted = if input.all_files {
-        walk(mount, &mut notices)?
+        let walked = walk(mount)?;
+        nameless = walked.nameless;
+        notices.extend(nameless.iter().map(|path| {
+            let path = tapewise_formats::misleading::shown(path.as_os_str().as_encoded_bytes());
+            format!("left out {path}: its name is not UTF-8, which LTFS and the other formats need")
+        }));
+        notices.extend(left_out(walked.others, "symbolic links or devices"));
+        walked.found
     } else {
         named(input, mount, &mut notices)?
     };
@@ -34,7 +43,7 @@ pub(super) fn from_mount(input: &Input, mount: &Path) -> Result<Batch, CliError>
         let request = ltfs_xattr::request_from_xattrs(&inside, metadata.len(), &pairs, &layout);
         requests.push(request.map_err(|e| bad(&e))?);
     }
-    Ok(Batch {
+    let batch = Batch {
         recognised: format!(
             "{} of the mounted volume {}",
             crate::units::count(requests.len(), "file"),
@@ -44,7 +53,8 @@ pub(super) fn from_mount(input: &Input, mount: &Path) -> Result<Batch, CliError>
         requests,
         block_size: Some(layout.block_size),
         is_ltfs: true,
-    })
+    };
+    Ok((batch, nameless))
 }
 
 /// The files that a list names, as paths below the mount point.
@@ -82,7 +92,11 @@ fn named(input: &Input, mount: &Path, notices: &mut Vec<String>) -> Result<Vec<S
         exact.dedup();
         exact
     } else {
-        walk(mount, notices)?
+        let walked = walk(mount)?;
+        let others = walked.others + walked.nameless.len();
+        let what = "symbolic links, devices, or names that are not UTF-8";
+        notices.extend(left_out(others, what));
+        walked.found
     };
     let paths = Paths::new(paths);
     let listed = Listed {
@@ -97,11 +111,26 @@ fn named(input: &Input, mount: &Path, notices: &mut Vec<String>) -> Result<Vec<S
     Ok(files.map(|at| paths.path(at).to_owned()).collect())
 }
 
-/// Every file below a mount point, by its path there. What is no file, and what a list cannot name, is left out. If there
-/// are no files, most likely no volume is mounted there: that is an error, except where the directory has the attributes
-/// of an LTFS volume.
-fn walk(mount: &Path, notices: &mut Vec<String>) -> Result<Vec<String>, CliError> {
-    let (mut found, mut left_out) = (Vec::new(), 0);
+/// What is below a mount point.
+#[derive(Default)]
+struct Walked {
+    /// The files, by their paths there.
+    found: Vec<String>,
+    /// Files whose paths are not UTF-8.
+    nameless: Vec<PathBuf>,
+    /// Entries that are neither files nor directories.
+    others: usize,
+}
+
+fn left_out(entries: usize, what: &str) -> Option<String> {
+    let count = crate::units::count(entries, "entry");
+    (entries > 0).then(|| format!("left out {count}: {what}"))
+}
+
+/// Everything below a mount point. If there are no files, most likely no volume is mounted there: that is an error,
+/// except where the directory has the attributes of an LTFS volume.
+fn walk(mount: &Path) -> Result<Walked, CliError> {
+    let mut walked = Walked::default();
     let mut open = vec![mount.to_owned()];
     while let Some(directory) = open.pop() {
         let bad = |error: std::io::Error| CliError::input(error).of(directory.display());
@@ -111,12 +140,13 @@ fn walk(mount: &Path, notices: &mut Vec<String>) -> Result<Vec<String>, CliError
             let inside = path.strip_prefix(mount).ok().and_then(Path::to_str);
             match inside {
                 _ if kind.is_dir() => open.push(path),
-                Some(inside) if kind.is_file() => found.push(inside.to_owned()),
-                _ => left_out += 1,
+                Some(inside) if kind.is_file() => walked.found.push(inside.to_owned()),
+                None if kind.is_file() => walked.nameless.push(path),
+                _ => walked.others += 1,
             }
         }
     }
-    if found.is_empty() {
+    if walked.found.is_empty() && walked.nameless.is_empty() {
         let bad = |error: &dyn std::fmt::Display| CliError::input(error).of(mount.display());
         let attributes = attributes(mount).map_err(|error| bad(&error))?;
         let is_ltfs = attributes
@@ -129,14 +159,9 @@ fn walk(mount: &Path, notices: &mut Vec<String>) -> Result<Vec<String>, CliError
             return Err(bad(&what).hint("mount the volume first"));
         }
     }
-    if left_out > 0 {
-        notices.push(format!(
-            "left out {}: symbolic links, devices, or names that are not UTF-8",
-            crate::units::count(left_out, "entry")
-        ));
-    }
-    found.sort_unstable();
-    Ok(found)
+    walked.found.sort_unstable();
+    walked.nameless.sort_unstable();
+    Ok(walked)
 }
 
 /// The LTFS attributes of a file, with or without the `user.` that Linux puts in front.

@@ -352,3 +352,27 @@ fn after_an_interrupt_the_same_command_goes_on() {
     let long = fs::metadata(out.join("second.mov")).expect("a file");
     assert_eq!(long.len(), 300 << 20);
 }
+
+/// Requests, plans and lists of sums are text.
+#[test]
+fn of_all_files_those_whose_names_are_not_utf_8_are_named_and_left_out() {
+    use std::os::unix::ffi::OsStrExt;
+    let Some(mount) = mount_point() else { return };
+    let odd = Path::new(std::ffi::OsStr::from_bytes(b"reel \xe9.mov"));
+    fs::write(mount.path().join(odd), "x").expect("a file system that takes any name");
+    let desk = Desk::new();
+    let ran = recall(&desk, &mount, "", "--all-files");
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    three_files(&mount);
+    for _ in 0..2 {
+        let ran = recall(&desk, &mount, "", "--all-files");
+        assert_eq!(ran.code, 7, "{}", ran.err);
+        for words in [
+            "reel \\xe9.mov: its name is not UTF-8",
+            "1 file not delivered",
+        ] {
+            assert!(ran.err.contains(words), "{words}: {}", ran.err);
+        }
+    }
+    assert_eq!(files(&desk.path().join("out")).len(), 3);
+}

@@ -35,7 +35,7 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
         matching: args.matching.clone(),
     };
     let label = args.ltfs_label.as_deref();
-    let mut batch = batch::load(&Input::of_mount(mount, label, wanted))?;
+    let (mut batch, nameless) = batch::load_mount(&Input::of_mount(mount, label, wanted), mount)?;
     say(&batch.recognised);
     batch.notices.iter().for_each(|notice| say(notice));
     batch.check_one_volume()?;
@@ -70,6 +70,8 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
     let start_ns = crate::now::now_ns();
     let ordered: Vec<&CopyItem> = order.iter().map(|&at| &items[at]).collect();
     let mut report = Report::new(check.there.into_iter().map(|(_, delivered)| delivered));
+    nameless.iter().for_each(|_| report.left_out());
+    let files = ordered.len() + nameless.len();
     let meter = Meter::unless(args.quiet);
     let of_bytes = ordered.iter().map(|item| item.expected.bytes).sum();
     let (mut done, mut bytes) = (0, 0);
@@ -104,16 +106,22 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
         let document = serde_json::json!({
             "predicted_s": found.total().as_secs_f64(),
             "delivered": report.files_json(),
-            "missing": report.missing(ordered.len()),
+            "missing": report.missing(files),
         });
         json::print("recall", &document)?;
     }
-    if stop.load(Ordering::Relaxed) && report.is_incomplete(ordered.len()) {
-        let left = units::count(report.missing(ordered.len()), "file");
+    if stop.load(Ordering::Relaxed) && report.is_incomplete(files) {
+        let left = units::count(report.missing(files), "file");
         let said = format!("interrupted, {left} left");
         return Err(CliError::with(Exit::Interrupted, said).hint(common::GO_ON));
     }
-    report.exit(ordered.len())
+    report.exit(files).map_err(|error| match nameless.len() {
+        0 => error,
+        count => error.hint(format!(
+            "{} with a name that is not UTF-8: copy with another program; the same command tries the others again",
+            units::count(count, "file")
+        )),
+    })
 }
 
 /// What is known of each file of the list: its checksums, time, mode and attributes.

@@ -62,6 +62,11 @@ impl Report {
         }
     }
 
+    /// A file was left out, because nothing can name it.
+    pub fn left_out(&mut self) {
+        self.other_failures += 1;
+    }
+
     /// A file lies where the tape cannot be read, or is not what the index says.
     pub fn lost(&mut self) {
         self.unreadable += 1;
