@@ -37,8 +37,13 @@
 //! Each drive and the robot draw from a stream of their own, one draw for each command and kind of
 //! fault, so one seed and the same commands give the same faults.
 
+use crate::spec::LibrarySpec;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use tapewise_model::{Micros, Random};
+
+/// The longest time that a fault may last: ten years.
+const MOST_SECONDS: f64 = 315_360_000.0;
 
 /// Which faults happen, and how often. The default is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -146,6 +151,87 @@ impl Faults {
     /// Nothing goes wrong.
     pub fn none() -> Faults {
         Faults::default()
+    }
+
+    /// The first key with a value that means nothing in a library: the key, the value and what is allowed.
+    pub(crate) fn check(&self, spec: &LibrarySpec) -> Result<(), String> {
+        let wrong = |key: &str, value: &dyn fmt::Debug, allowed: &str| {
+            Err(format!("faults: {key} = {value:?}: {allowed}"))
+        };
+        for (key, value) in [
+            ("bad_block", self.bad_block),
+            ("bad_write", self.bad_write),
+            ("reset", self.reset),
+            ("not_ready", self.not_ready),
+            ("power_loss", self.power_loss),
+            ("robot_error", self.robot_error),
+            ("dropped", self.dropped),
+            ("attention", self.attention),
+        ] {
+            if !(0.0..=1.0).contains(&value) {
+                return wrong(key, &value, "a probability is a number from 0 to 1");
+            }
+        }
+        let seconds = [
+            ("not_ready_s", self.not_ready_s),
+            ("slow_load_s", self.slow_load_s),
+        ];
+        for (key, value) in seconds {
+            if !(0.0..=MOST_SECONDS).contains(&value) {
+                let allowed = format!("a number of seconds from 0 to {MOST_SECONDS}");
+                return wrong(key, &value, &allowed);
+            }
+        }
+        if let Some(metres) = self.cleaning_after_m
+            && !(metres.is_finite() && metres >= 0.0)
+        {
+            return wrong("cleaning_after_m", &metres, "a number of metres from 0 on");
+        }
+        for (key, value) in [
+            ("adapter_bytes", self.adapter_bytes),
+            ("adapter_segments", self.adapter_segments),
+            ("full_after_bytes", self.full_after_bytes),
+        ] {
+            if value == Some(0) {
+                return wrong(key, &0, "a number above 0, or no such line");
+            }
+        }
+        let drives = spec.drives.len() as u64;
+        let mut broken = self.broken_drives.iter();
+        if let Some(BrokenDrive { drive, .. }) = broken.find(|broken| broken.drive >= drives) {
+            let allowed = format!("the {drives} drives are counted from 0");
+            return wrong("broken_drives, drive", drive, &allowed);
+        }
+        let bad = self
+            .bad_blocks
+            .iter()
+            .map(|bad| ("bad_blocks, barcode", &bad.barcode));
+        let protected = self
+            .write_protected
+            .iter()
+            .map(|one| ("write_protected", one));
+        let worm = self.worm.iter().map(|one| ("worm", one));
+        for (key, barcode) in bad.chain(protected).chain(worm) {
+            let mut cartridges = spec.cartridges.iter();
+            if !cartridges.any(|cartridge| cartridge.barcode == *barcode) {
+                return wrong(
+                    key,
+                    barcode,
+                    "the barcode of a [[cartridge]] of this library",
+                );
+            }
+        }
+        let is_key = |key: &String| u64::from_str_radix(key, 16).is_ok();
+        match (&self.reserved_by, &self.reserved_drive) {
+            (Some(key), _) if !is_key(key) => {
+                wrong("reserved_by", key, "a key is 1 to 16 hexadecimal digits")
+            }
+            (_, Some(serial)) if !spec.drives.iter().any(|drive| drive.serial == *serial) => {
+                let allowed = "the serial number of a [[drive]] of this library";
+                wrong("reserved_drive", serial, allowed)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether this block cannot be read.

@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::elements::Elements;
 use crate::error::LibraryError;
-use crate::faults::{BrokenDrive, Faults};
+use crate::faults::Faults;
 use crate::kind::DriveKind;
 use crate::robot::Robot;
 use serde::{Deserialize, Serialize};
@@ -227,14 +227,7 @@ impl LibrarySpec {
         for kind in kinds {
             self.kind(kind)?;
         }
-        let drives = self.drives.len() as u64;
-        let mut broken = self.faults.broken_drives.iter();
-        match broken.find(|broken| broken.drive >= drives) {
-            Some(BrokenDrive { drive, .. }) => wrong(format!(
-                "faults: drive {drive} is to break, and the {drives} drives are counted from 0"
-            )),
-            None => Ok(()),
-        }
+        self.faults.check(self).or_else(wrong)
     }
 }
 

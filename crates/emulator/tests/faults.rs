@@ -253,3 +253,113 @@ fn a_drive_that_wants_cleaning_says_so_in_sense_and_tape_alert() {
     assert_eq!(sense[21] & 0x08, 0);
     library.take_out("CLN001").unwrap();
 }
+
+#[test]
+fn a_fault_that_means_nothing_is_refused_with_key_value_and_what_is_allowed() {
+    let none = Faults::none;
+    let barcode = "the barcode of a [[cartridge]]";
+    let chance = "a number from 0 to 1";
+    let seconds = "a number of seconds from 0";
+    let cases: [(Faults, &str, &str); 11] = [
+        (
+            Faults {
+                bad_block: 2.5,
+                ..none()
+            },
+            "bad_block = 2.5",
+            chance,
+        ),
+        (
+            Faults {
+                reset: -1.0,
+                ..none()
+            },
+            "reset = -1.0",
+            chance,
+        ),
+        (
+            Faults {
+                attention: f64::NAN,
+                ..none()
+            },
+            "attention = NaN",
+            chance,
+        ),
+        (
+            Faults {
+                not_ready_s: -3.0,
+                ..none()
+            },
+            "not_ready_s = -3.0",
+            seconds,
+        ),
+        (
+            Faults {
+                slow_load_s: f64::INFINITY,
+                ..none()
+            },
+            "slow_load_s = inf",
+            seconds,
+        ),
+        (
+            Faults {
+                cleaning_after_m: Some(-1.0),
+                ..none()
+            },
+            "cleaning_after_m = -1.0",
+            "metres from 0",
+        ),
+        (
+            Faults {
+                adapter_bytes: Some(0),
+                ..none()
+            },
+            "adapter_bytes = 0",
+            "above 0",
+        ),
+        (
+            Faults {
+                worm: vec!["TW0009".to_owned()],
+                ..none()
+            },
+            "worm = \"TW0009\"",
+            barcode,
+        ),
+        (
+            Faults {
+                write_protected: vec![String::new()],
+                ..none()
+            },
+            "write_protected = \"\"",
+            barcode,
+        ),
+        (
+            Faults {
+                reserved_by: Some("xyz".to_owned()),
+                ..none()
+            },
+            "reserved_by = \"xyz\"",
+            "hexadecimal",
+        ),
+        (
+            Faults {
+                reserved_drive: Some("A".to_owned()),
+                ..none()
+            },
+            "reserved_drive = \"A\"",
+            "serial number of a [[drive]]",
+        ),
+    ];
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("library");
+    for (faults, value, allowed) in cases {
+        let mut spec = LibrarySpec::one_drive("lto8", 1);
+        spec.faults = faults;
+        let refused = Library::create(&path, &spec, Clock::virtual_time());
+        let refused = refused.err().expect(value).to_string();
+        for words in ["faults: ", value, allowed] {
+            assert!(refused.contains(words), "{words:?} not in {refused:?}");
+        }
+        assert!(!path.exists());
+    }
+}
