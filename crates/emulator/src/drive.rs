@@ -9,6 +9,7 @@ mod attributes;
 mod commands;
 mod end_of_wrap;
 mod erase;
+mod host_disk;
 mod life;
 mod loading;
 mod log;
@@ -76,6 +77,8 @@ pub(crate) struct Drive {
     access_order: Vec<u8>,
     /// What the last command failed with, of a drive whose sense stays.
     last_check: Option<Check>,
+    /// What the disk of the cartridges refused at the last command.
+    pub host_error: Option<std::io::Error>,
 }
 
 /// A cartridge in the drive.
@@ -163,6 +166,7 @@ impl Drive {
             history: History::default(),
             access_order: Vec::new(),
             last_check: None,
+            host_error: None,
         })
     }
 

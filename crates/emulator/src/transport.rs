@@ -175,9 +175,17 @@ impl Transport for EmulatedTransport {
             }),
         };
         note(&mut world, self.target, cdb, now, spent, &completion);
+        let mut drives = world.drives.iter_mut();
+        let host_error = drives.find_map(|drive| drive.host_error.take());
         let clock = world.clock.clone();
         drop(world);
         self.advance(&clock, spent);
+        if let Some(source) = host_error {
+            return Err(TransportError::Io {
+                device: self.name.clone(),
+                source,
+            });
+        }
         if Duration::from_micros(spent.0.unsigned_abs()) > timeout {
             return Err(TransportError::TimedOut {
                 device: self.name.clone(),

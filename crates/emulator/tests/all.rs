@@ -9,6 +9,7 @@ mod drive_transfer;
 mod faults;
 mod fence;
 mod host;
+mod host_disk;
 mod initiator;
 mod iscsi;
 mod judges;

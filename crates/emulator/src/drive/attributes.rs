@@ -165,5 +165,6 @@ pub(super) fn write(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<()
     for attribute in attributes {
         memory.set_host_attribute(attribute);
     }
-    loaded.medium.sync().map_err(|_| Check::WRITE_ERROR.into())
+    let synced = loaded.medium.sync();
+    synced.map_err(|error| drive.host_disk(error).into())
 }

@@ -23,8 +23,8 @@ pub(super) fn erase(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<()
     let Some(here) = loaded.medium.partition_mut(partition) else {
         return Err(Check::INTERNAL_FAILURE.into());
     };
-    if here.truncate(object).is_err() || here.sync().is_err() {
-        return Err(Check::WRITE_ERROR.into());
+    if let Err(error) = here.truncate(object).and_then(|()| here.sync()) {
+        return Err(drive.host_disk(error).into());
     }
     loaded.has_met_end = false;
     if !is_long {

@@ -2,6 +2,7 @@
 
 use crate::error::LibraryError;
 use crate::files::write_whole;
+use crate::medium::MediumError;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,16 +39,14 @@ impl DriveLife {
         };
         life.path = path.to_owned();
         life.power_ons += 1;
-        life.save().map_err(|source| LibraryError::Io {
-            path: path.to_owned(),
-            source,
-        })?;
+        life.save()?;
         Ok(life)
     }
 
     /// Writes the counters down.
-    pub fn save(&self) -> std::io::Result<()> {
-        let text = toml::to_string(self).map_err(std::io::Error::other)?;
-        write_whole(&self.path, &text)
+    pub fn save(&self) -> Result<(), MediumError> {
+        let text = toml::to_string(self).map_err(std::io::Error::other);
+        text.and_then(|text| write_whole(&self.path, &text))
+            .map_err(MediumError::io(&self.path))
     }
 }

@@ -117,11 +117,9 @@ impl Drive {
         self.count(motion);
         self.access_order.clear();
         let saved = self.ready()?.medium.sync();
-        let noted = self.life.save();
-        if saved.is_err() || noted.is_err() {
-            return Err(Check::WRITE_ERROR);
-        }
-        Ok(motion.time)
+        let done = saved.and(self.life.save());
+        done.map(|()| motion.time)
+            .map_err(|error| self.host_disk(error))
     }
 }
 

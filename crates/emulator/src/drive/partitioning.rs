@@ -37,8 +37,8 @@ pub(super) fn format_medium(drive: &mut Drive, exchange: &mut Exchange<'_>) -> R
     let Ok(tape) = loaded.tape.clone().with_partitions(cut) else {
         return Err(Check::invalid_parameter(8).into());
     };
-    if loaded.medium.format(&wraps).is_err() {
-        return Err(Check::WRITE_ERROR.into());
+    if let Err(error) = loaded.medium.format(&wraps) {
+        return Err(drive.host_disk(error).into());
     }
     loaded.medium.memory.initialisations += 1;
     loaded.tape = tape.clone();

@@ -131,7 +131,7 @@ impl Drive {
         match copied {
             Ok(bytes) => Ok(bytes),
             Err(MediumError::Checksum { .. }) => Err(Check::UNRECOVERED_READ),
-            Err(_) => Err(Check::INTERNAL_FAILURE),
+            Err(error) => Err(self.host_disk(error)),
         }
     }
 
@@ -144,7 +144,7 @@ impl Drive {
         let motion = loaded.mechanics()?.flush(exchange.now());
         let synced = loaded.medium.sync();
         self.moved(motion, exchange);
-        synced.map_err(|_| Check::WRITE_ERROR.into())
+        synced.map_err(|error| self.host_disk(error).into())
     }
 
     /// The head's offset in its partition, from where on the drive warns of the end, and where the partition is full.
@@ -202,8 +202,8 @@ impl Drive {
             Some(to) => to.write_block(number, block, recorded_bytes, gzip_ratio),
             None => return Err(Check::INTERNAL_FAILURE.into()),
         };
-        if written.is_err() {
-            return Err(Check::WRITE_ERROR.into());
+        if let Err(error) = written {
+            return Err(self.host_disk(error).into());
         }
         loaded.object += 1;
         loaded.has_met_end = false;
@@ -224,8 +224,8 @@ impl Drive {
         let Some(kept) = self.faults.power_loss(here.unsafe_objects()) else {
             return Ok(());
         };
-        if here.lose_power(kept).is_err() {
-            return Err(Check::WRITE_ERROR.into());
+        if let Err(error) = here.lose_power(kept) {
+            return Err(self.host_disk(error).into());
         }
         self.reset(exchange);
         let attention = self.attentions.take(exchange.nexus);
@@ -364,8 +364,8 @@ pub(super) fn write_filemarks(drive: &mut Drive, exchange: &mut Exchange<'_>) ->
         let Some(here) = loaded.medium.partition_mut(partition) else {
             return Err(Check::INTERNAL_FAILURE.into());
         };
-        if here.write_filemark(number, FILEMARK_BYTES).is_err() {
-            return Err(Check::WRITE_ERROR.into());
+        if let Err(error) = here.write_filemark(number, FILEMARK_BYTES) {
+            return Err(drive.host_disk(error).into());
         }
         loaded.object += 1;
         loaded.has_met_end = false;
