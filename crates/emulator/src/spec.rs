@@ -118,7 +118,7 @@ impl LibrarySpec {
             stations: 2,
             drives: (1..=drives).map(|n| DriveSpec::numbered(kind, n)).collect(),
             cartridges: (1..=cartridges)
-                .map(|n| CartridgeSpec::numbered(kind, seed + u64::from(n) - 1, n))
+                .map(|n| CartridgeSpec::numbered(kind, seed.wrapping_add(u64::from(n) - 1), n))
                 .collect(),
             faults: Faults::none(),
             variation: Variation::default(),

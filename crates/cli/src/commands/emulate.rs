@@ -4,12 +4,14 @@ mod content;
 pub mod ltfs;
 mod serve;
 mod status;
+mod unfinished;
 
 use crate::error::CliError;
 use crate::{device, output, quantity, units};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tapewise_emulator::{Clock, Library, LibrarySpec};
+use unfinished::Unfinished;
 
 /// Make an emulated drive or library in a directory.
 ///
@@ -77,6 +79,12 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
     let plan = serve::plan(&args.serve)?;
     let is_there = args.serve.iscsi.is_some() && LibrarySpec::path(directory).is_file();
     let content = content::plan(&args.content)?;
+    // Dropped after the library, which has its files open.
+    let unfinished = match is_there {
+        true => None,
+        false => Some(Unfinished::begin(directory)?),
+    };
+    let mut made = Vec::new();
     let library = if is_there {
         if !content.is_empty() {
             let place = directory.display();
@@ -88,19 +96,30 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
         spec.clock_scale = args.clock_scale.or(spec.clock_scale);
         Library::open(directory, spec.clock())?
     } else {
-        create(args, &content, directory)?
+        create(args, &content, directory, &mut made)?
     };
-    match plan {
-        Some(plan) => serve::run(plan, &library, directory),
+    let serving = match plan {
+        Some(plan) => Some(serve::begin(plan, &library)?),
+        None => None,
+    };
+    if let Some(unfinished) = unfinished {
+        unfinished.keep();
+    }
+    for line in made {
+        output::say(format_args!("{line}\n"));
+    }
+    match serving {
+        Some(serving) => serving.go_on(&library, directory),
         None => Ok(ExitCode::SUCCESS),
     }
 }
 
-/// Makes the library that the options describe.
+/// Makes the library that the options describe, and says in lines what was made.
 fn create(
     args: &Emulate,
     content: &[content::Planned],
     directory: &Path,
+    made: &mut Vec<String>,
 ) -> Result<Library, CliError> {
     let mut spec = match &args.robot {
         None => LibrarySpec::one_drive(&args.drive, args.seed),
@@ -122,39 +141,18 @@ fn create(
         Some(_) => spec.clock(),
         None => Clock::virtual_time(),
     };
-    let was_there = directory.exists();
     let library = Library::create(directory, &spec, clock)?;
-    let written = match content::write(content, &library) {
-        Ok(written) => written,
-        Err(error) => {
-            drop(library);
-            take_away(directory, was_there)?;
-            return Err(error);
-        }
-    };
+    let written = content::write(content, &library)?;
     if args.robot.is_none() {
         library.load_cartridge(&spec.cartridges[0].barcode)?;
     }
     let place = directory.display();
-    output::say(format_args!(
-        "emulated:{place}: {} of kind {}, {}\n",
+    made.push(format!(
+        "emulated:{place}: {} of kind {}, {}",
         units::count(spec.drives.len(), "drive"),
         args.drive,
         units::count(spec.cartridges.len(), "cartridge")
     ));
-    for line in written {
-        output::say(format_args!("{line}\n"));
-    }
+    made.extend(written);
     Ok(library)
-}
-
-/// Takes a library away that could not be made whole. Its directory was empty before, or not there.
-fn take_away(directory: &Path, was_there: bool) -> Result<(), CliError> {
-    let failed =
-        |error: std::io::Error| CliError::failed(format!("{}: {error}", directory.display()));
-    std::fs::remove_dir_all(directory).map_err(failed)?;
-    if was_there {
-        std::fs::create_dir(directory).map_err(failed)?;
-    }
-    Ok(())
 }

@@ -208,3 +208,43 @@ fn the_page_of_the_emulator_names_every_fault_and_its_example_is_good() {
         assert!(section.contains(&format!("`{key}`")), "{key}");
     }
 }
+
+/// Directories that were not there are not there afterwards, and one that was empty still is.
+#[test]
+fn what_is_refused_leaves_nothing_behind() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = taken.local_addr().expect("an address");
+    let too_large = "L --drive lto8 --ltfs reel --scale 100000000000000";
+    let in_use = format!("L --iscsi {taken}");
+    for line in [
+        "L --robot ibm3584 --slots 5 --cartridges 10",
+        "L --iscsi 127.0.0.1:0 --commands none/x",
+        too_large,
+        &in_use,
+    ] {
+        let desk = Desk::new();
+        make_files_of(&desk, "reel", 1, 10);
+        for directory in ["L", "new/deep/L"] {
+            let line = line.replacen('L', directory, 1);
+            let ran = desk.run(&format!("emulate {line}"));
+            assert!([1, 2].contains(&ran.code), "{line}: {}", ran.err);
+            assert!(!ran.err.contains("of kind"), "{line}: {}", ran.err);
+            assert!(!desk.path().join("L").exists(), "{line}");
+            assert!(!desk.path().join("new").exists(), "{line}");
+        }
+        std::fs::create_dir(desk.path().join("L")).expect("a directory");
+        desk.run(&format!("emulate {line}"));
+        let left = std::fs::read_dir(desk.path().join("L")).expect("it is there");
+        assert_eq!(left.count(), 0, "{line}");
+    }
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path().join("mine")).expect("a directory");
+    desk.put("mine/file", "x");
+    desk.refused(
+        "emulate mine --robot ibm3584 --slots 5 --cartridges 10",
+        &["not empty"],
+    );
+    assert_eq!(desk.read("mine/file"), "x");
+    // The largest seed is one.
+    desk.done("emulate lib --robot ibm3584 --seed 18446744073709551615");
+}

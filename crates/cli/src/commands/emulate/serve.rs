@@ -11,6 +11,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 use tapewise_emulator::Library;
@@ -80,16 +81,15 @@ pub(super) fn plan(args: &Serve) -> Result<Option<Plan<'_>>, CliError> {
     Ok(Some(plan))
 }
 
-/// Serves until the first Ctrl-C or a SIGTERM.
-pub(super) fn run(
-    plan: Plan<'_>,
-    library: &Library,
-    directory: &Path,
-) -> Result<ExitCode, CliError> {
+/// A target that listens.
+pub(super) struct Serving {
+    target: IscsiTarget,
+    stop: Arc<AtomicBool>,
+}
+
+/// Begins to listen. What can go wrong goes wrong here.
+pub(super) fn begin(plan: Plan<'_>, library: &Library) -> Result<Serving, CliError> {
     library.skip(SWITCHED_ON);
-    if let Some(path) = plan.commands {
-        log_commands(library, path)?;
-    }
     let stop = interrupt::stop_on_interrupt()?;
     signal_hook::flag::register(SIGTERM, Arc::clone(&stop)).map_err(CliError::failed)?;
     let address = plan.address;
@@ -102,23 +102,34 @@ pub(super) fn run(
             output::say(format_args!("{now} {line}\n"));
         }),
     };
-    let mut target = IscsiTarget::serve(library, address, options)
+    let target = IscsiTarget::serve(library, address, options)
         .map_err(|error| CliError::failed(format!("{address}: {error}")))?;
-    let mut text = String::new();
-    for (number, what) in target.units().iter().enumerate() {
-        let (portal, name) = (target.address(), target.name());
-        // A string takes what is written to it.
-        let _ = writeln!(text, "iscsi://{portal}/{name}/{number}  {what}");
+    if let Some(path) = plan.commands {
+        log_commands(library, path)?;
     }
-    output::print(&text)?;
-    let mut live = Live::new(directory);
-    while !interrupt::is_set(&stop) {
-        live.update(library);
-        thread::sleep(LIVE);
+    Ok(Serving { target, stop })
+}
+
+impl Serving {
+    /// Serves until the first Ctrl-C or a SIGTERM.
+    pub fn go_on(mut self, library: &Library, directory: &Path) -> Result<ExitCode, CliError> {
+        let target = &mut self.target;
+        let mut text = String::new();
+        for (number, what) in target.units().iter().enumerate() {
+            let (portal, name) = (target.address(), target.name());
+            // A string takes what is written to it.
+            let _ = writeln!(text, "iscsi://{portal}/{name}/{number}  {what}");
+        }
+        output::print(&text)?;
+        let mut live = Live::new(directory);
+        while !interrupt::is_set(&self.stop) {
+            live.update(library);
+            thread::sleep(LIVE);
+        }
+        target.stop();
+        live.end();
+        Ok(ExitCode::SUCCESS)
     }
-    target.stop();
-    live.end();
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes down what the devices do. A line that cannot be written is named once, and the library goes on.
