@@ -59,7 +59,7 @@ pub struct Measure {
     for_fit: Option<f64>,
     /// Only these steps: mount, robot, seek-bot, seek-opposite, seek-mid, short-seek, stream, delay,
     /// large-read, midtape, positions, landing, key-points, probe, walk; with --write: block-size,
-    /// compression.
+    /// compression, data-path, file-size.
     #[arg(long, value_delimiter = ',', value_name = "STEPS")]
     only: Vec<Step>,
     /// With --only key-points: learn the key points as well as this much drive time allows, by locates

@@ -294,3 +294,12 @@ fn places_that_cannot_be_read_are_listed_and_the_others_are_measured() {
     let ran = desk.run(&line.replace("log.jsonl", "other.jsonl"));
     assert_eq!(ran.code, 6, "{}", ran.err);
 }
+
+#[test]
+fn the_help_lists_every_step() {
+    let help = Desk::new().done("measure --help");
+    let words: Vec<&str> = help.text().split([' ', ',', ';', '.', '\n']).collect();
+    for step in tapewise_run::measure::Step::ALL {
+        assert!(words.contains(&step.name()), "{step} is not in the help");
+    }
+}
