@@ -1,4 +1,4 @@
-//! Values that no drive has, and with which integer arithmetic on times would overflow.
+//! Values that no drive has, among them those with which integer arithmetic on times would overflow.
 
 use super::ProfileError;
 use toml::{Table, Value};
@@ -15,6 +15,21 @@ const MAX: f64 = 1e15;
 const MAX_SECTIONS: f64 = 1_000.0;
 /// Longest tape of the four-region model in LPOS: it adds up three lengths in 32 bits.
 const MAX_FOUR_REGION_LPOS: f64 = 5e8;
+
+/// What no cartridge and no drive is without: a value of 0 stands for one that is not known.
+const ABOVE_ZERO: [&str; 11] = [
+    "capacity_gb",
+    "length_m",
+    "usable_m",
+    "wraps",
+    "sections",
+    "wrap_gb",
+    "data_sets_per_wrap",
+    "data_set_kb",
+    "partitions",
+    "position_areas",
+    "rate_mb_s",
+];
 
 /// What makes a limit: the length of the tape as the locate-time models see it.
 struct Tape {
@@ -49,15 +64,18 @@ pub(super) fn check(file: &str, table: &Table) -> Result<(), ProfileError> {
             let (limit, unit) = tape.limit(name);
             let digits = if limit < 1e3 { 3 } else { 0 };
             for number in numbers(value) {
-                if number.abs() > limit {
-                    return Err(ProfileError::Value {
-                        file: file.to_owned(),
-                        field: format!("{section}.{name}"),
-                        reason: format!(
-                            "is {number:?}, but no drive has more than {limit:.digits$}{unit}"
-                        ),
-                    });
-                }
+                let reason = if number.abs() > limit {
+                    format!("is {number:?}, but no drive has more than {limit:.digits$}{unit}")
+                } else if ABOVE_ZERO.contains(&name.as_str()) && number <= 0.0 {
+                    format!("is {number:?}, but must be above 0; leave it out if it is not known")
+                } else {
+                    continue;
+                };
+                return Err(ProfileError::Value {
+                    file: file.to_owned(),
+                    field: format!("{section}.{name}"),
+                    reason,
+                });
             }
         }
     }
@@ -142,6 +160,18 @@ mod tests {
             let error = checked(&text.replace(value, huge)).unwrap_err().to_string();
             assert!(error.starts_with("my.toml: "), "{error}");
             assert!(error.contains("no drive has more than"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_cartridge_without_length_or_capacity_is_refused() {
+        for name in ABOVE_ZERO {
+            for value in ["0", "0.0", "-1.5"] {
+                let text = format!("[cartridge]\n{name} = {{ value = {value}, source = \"x\" }}");
+                let error = checked(&text).unwrap_err().to_string();
+                assert!(error.contains(&format!("cartridge.{name}")), "{error}");
+                assert!(error.contains("must be above 0"), "{error}");
+            }
         }
     }
 }
