@@ -297,6 +297,12 @@ impl MoveError {
         )
     }
 
+    /// Whether the cartridge with the barcode of a volume is another one, by its label on tape: it is so in every drive.
+    fn is_wrong_label(&self) -> bool {
+        let is_by_pool = matches!(self, MoveError::Pool(PoolError::WrongLabel { .. }));
+        is_by_pool || self.other_cartridge().is_some()
+    }
+
     /// What went wrong with a volume, for whoever names the volume anyway.
     fn of_volume(&self) -> String {
         match self {
@@ -375,9 +381,17 @@ impl MoveError {
     fn other_cartridge(&self) -> Option<String> {
         match self {
             MoveError::Volume {
-                source: VolumeError::OtherVolume { found_barcode, .. },
-                ..
-            } => Some(found_barcode.clone()),
+                label,
+                source:
+                    VolumeError::OtherVolume {
+                        found,
+                        found_barcode,
+                        ..
+                    },
+            } => Some(match found_barcode == label {
+                true => format!("{found_barcode}, but of another volume, {found}"),
+                false => found_barcode.clone(),
+            }),
             MoveError::Volume {
                 source: VolumeError::NoLabel { why },
                 ..

@@ -51,7 +51,7 @@ struct Round {
     held_up: Option<CliError>,
     /// Files that stay in the cache because they could not be written, and why.
     refused: Vec<(FileId, String)>,
-    /// Volumes that were taken out of use, because their labels cannot be read.
+    /// Volumes that were taken out of use, because their labels cannot be read or are others.
     disabled: Vec<OutOfUse>,
 }
 

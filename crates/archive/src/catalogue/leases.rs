@@ -137,7 +137,7 @@ impl Outage {
     }
 }
 
-/// Something that a person has taken out of use, or a mover that cannot read the label of a cartridge.
+/// Something that a person has taken out of use, or a mover that cannot read the label of a cartridge or found another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutOfUse {
     /// What it is.

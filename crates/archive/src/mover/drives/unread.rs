@@ -1,4 +1,5 @@
-//! Cartridges whose label a drive could not read: another drive tries, and then they are left alone.
+//! Cartridges whose label a drive could not read: another drive tries, and then they are left alone. A label that can be
+//! read and is another one is so in every drive.
 
 use super::{Recalling, State, lock};
 use crate::catalogue::{OutOfUse, Outage, Resource};
