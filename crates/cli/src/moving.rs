@@ -124,7 +124,6 @@ impl Moving<'_> {
         let mut said = String::new();
         let mut has_ever_worked = false;
         let mut told = HashSet::new();
-        let mut disabled = None;
         // Another drive comes first each time: what a dead mover has left in one is found in the end.
         let mut drives = self.drives.clone();
         while !is_set(self.stop) {
@@ -136,7 +135,6 @@ impl Moving<'_> {
                 Ok(round) => {
                     for volume in round.disabled {
                         log::warn(About::default(), &volume);
-                        disabled = Some(CliError::failed(volume));
                     }
                     (round.held_up, round.refused)
                 }
@@ -157,8 +155,8 @@ impl Moving<'_> {
                     said.clear();
                 }
                 None if self.until_idle && told.is_empty() => {
-                    return match &disabled {
-                        Some(why) => Err(self.left_behind(why, has_ever_worked)?),
+                    return match self.left_disabled()? {
+                        Some(why) => Err(self.left_behind(&why, has_ever_worked)?),
                         None => Ok(()),
                     };
                 }
@@ -188,6 +186,21 @@ impl Moving<'_> {
         let _ = self.lessee.give_back_drives();
         self.rest(*pause);
         *pause = (*pause * 2).min(LONGEST_PAUSE);
+    }
+
+    /// Why something waits for a volume that is out of use, whoever took it out of use.
+    fn left_disabled(&self) -> Result<Option<CliError>, CliError> {
+        let catalogue = &self.archive.catalogue;
+        if catalogue.open_recalls()?.queued == 0 {
+            return Ok(None);
+        }
+        let queue = catalogue.recall_queue()?;
+        let mut out = catalogue.out_of_use()?.into_iter();
+        let waits_for = |what: &OutOfUse| {
+            let mut disabled = queue.disabled.iter();
+            disabled.any(|(_, label)| what.is_volume(label))
+        };
+        Ok(out.find(waits_for).map(CliError::failed))
     }
 
     /// The error of a mover that ends because nothing that waits can be read or written.

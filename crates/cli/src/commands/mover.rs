@@ -63,7 +63,7 @@ pub struct Mover {
     #[arg(long)]
     only_recall: bool,
     /// End when nothing waits, or when nothing that waits can be read or written now: a destination or the cache is
-    /// full, or a cartridge is missing.
+    /// full, or a cartridge is missing or out of use.
     #[arg(long)]
     until_idle: bool,
     /// Serve metrics for Prometheus at http://HOST:PORT/metrics, without a token: they name drives, and neither

@@ -171,6 +171,17 @@ fn a_cartridge_whose_label_cannot_be_read_is_mounted_once_in_each_of_two_drives_
     let why = "volume TW0001 is disabled: the label cannot be read: ";
     assert_eq!(ended.err.matches(why).count(), 2, "{}", ended.err);
     assert!(!ended.err.contains("TW0001: volume"), "{}", ended.err);
+    // A mover that finds it out of use ends as the one that took it out of use; 7 if it has done something else.
+    let ended = desk.run("mover --archive A --until-idle --only-recall");
+    assert_eq!(ended.code, 1, "{}", ended.err);
+    for words in ["ended with 1 recall in the queue", why] {
+        assert!(ended.err.contains(words), "{words:?} not in {}", ended.err);
+    }
+    desk.put("two.bin", [8; 6_000]);
+    desk.done("store --archive A two.bin --later --quiet");
+    let ended = desk.run("mover --archive A --until-idle");
+    assert_eq!(ended.code, 7, "{}", ended.err);
+    assert!(ended.err.contains("wrote 1 file"), "{}", ended.err);
     let status = desk.done("mover status --archive A");
     assert!(status.text().contains(why), "{}", status.text());
     let next = desk.done("serve --archive A --explain-next");
