@@ -388,10 +388,13 @@ impl MoveError {
                         found_barcode,
                         ..
                     },
-            } => Some(match found_barcode == label {
-                true => format!("{found_barcode}, but of another volume, {found}"),
-                false => found_barcode.clone(),
-            }),
+            } if found_barcode == label => {
+                Some(format!("{found_barcode}, but of another volume, {found}"))
+            }
+            MoveError::Volume {
+                source: VolumeError::OtherVolume { found_barcode, .. },
+                ..
+            } => Some(found_barcode.clone()),
             MoveError::Volume {
                 source: VolumeError::NoLabel { why },
                 ..

@@ -37,7 +37,6 @@
 //! Each drive and the robot draw from a stream of their own, one draw for each command and kind of
 //! fault, so one seed and the same commands give the same faults.
 
-use crate::spec::LibrarySpec;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use tapewise_model::{Micros, Random};
@@ -153,8 +152,9 @@ impl Faults {
         Faults::default()
     }
 
-    /// The first key with a value that means nothing in a library: the key, the value and what is allowed.
-    pub(crate) fn check(&self, spec: &LibrarySpec) -> Result<(), String> {
+    /// The first key with a value that means nothing in a library with drives of these serial numbers and cartridges
+    /// with these barcodes: the key, the value and what is allowed.
+    pub(crate) fn check(&self, serials: &[&str], barcodes: &[&str]) -> Result<(), String> {
         let wrong = |key: &str, value: &dyn fmt::Debug, allowed: &str| {
             Err(format!("faults: {key} = {value:?}: {allowed}"))
         };
@@ -196,7 +196,7 @@ impl Faults {
                 return wrong(key, &0, "a number above 0, or no such line");
             }
         }
-        let drives = spec.drives.len() as u64;
+        let drives = serials.len() as u64;
         let mut broken = self.broken_drives.iter();
         if let Some(BrokenDrive { drive, .. }) = broken.find(|broken| broken.drive >= drives) {
             let allowed = format!("the {drives} drives are counted from 0");
@@ -212,8 +212,7 @@ impl Faults {
             .map(|one| ("write_protected", one));
         let worm = self.worm.iter().map(|one| ("worm", one));
         for (key, barcode) in bad.chain(protected).chain(worm) {
-            let mut cartridges = spec.cartridges.iter();
-            if !cartridges.any(|cartridge| cartridge.barcode == *barcode) {
+            if !barcodes.contains(&barcode.as_str()) {
                 return wrong(
                     key,
                     barcode,
@@ -226,7 +225,7 @@ impl Faults {
             (Some(key), _) if !is_key(key) => {
                 wrong("reserved_by", key, "a key is 1 to 16 hexadecimal digits")
             }
-            (_, Some(serial)) if !spec.drives.iter().any(|drive| drive.serial == *serial) => {
+            (_, Some(serial)) if !serials.contains(&serial.as_str()) => {
                 let allowed = "the serial number of a [[drive]] of this library";
                 wrong("reserved_drive", serial, allowed)
             }

@@ -227,7 +227,11 @@ impl LibrarySpec {
         for kind in kinds {
             self.kind(kind)?;
         }
-        self.faults.check(self).or_else(wrong)
+        let serials = self.drives.iter().map(|drive| drive.serial.as_str());
+        let barcodes = self.cartridges.iter();
+        let barcodes = barcodes.map(|cartridge| cartridge.barcode.as_str());
+        let (serials, barcodes): (Vec<&str>, Vec<&str>) = (serials.collect(), barcodes.collect());
+        self.faults.check(&serials, &barcodes).or_else(wrong)
     }
 }
 

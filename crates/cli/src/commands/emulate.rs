@@ -80,9 +80,10 @@ pub fn run(args: &Emulate) -> Result<ExitCode, CliError> {
     let is_there = args.serve.iscsi.is_some() && LibrarySpec::path(directory).is_file();
     let content = content::plan(&args.content)?;
     // Dropped after the library, which has its files open.
-    let unfinished = match is_there {
-        true => None,
-        false => Some(Unfinished::begin(directory)?),
+    let unfinished = if is_there {
+        None
+    } else {
+        Some(Unfinished::begin(directory)?)
     };
     let mut made = Vec::new();
     let library = if is_there {

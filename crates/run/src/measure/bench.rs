@@ -176,7 +176,7 @@ impl<'b, 'r> Bench<'b, 'r> {
                     && !self.step.writes() =>
             {
                 self.unread += 1;
-                events.retain(|event| counts(event));
+                events.retain(counts);
             }
             Err(error) => return Err(error),
             Ok(()) => self.unread = 0,

@@ -41,11 +41,10 @@ impl Unfinished {
     }
 
     fn remove(&self) -> std::io::Result<()> {
-        if let Some(topmost) = &self.topmost {
-            return match topmost.exists() {
-                true => fs::remove_dir_all(topmost),
-                false => Ok(()),
-            };
+        match &self.topmost {
+            Some(topmost) if topmost.exists() => return fs::remove_dir_all(topmost),
+            Some(_) => return Ok(()),
+            None => {}
         }
         for entry in fs::read_dir(&self.directory)? {
             let path = entry?.path();
