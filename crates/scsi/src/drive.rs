@@ -2,7 +2,7 @@
 //!
 //! Nothing is repeated silently. A unit attention is an error except where one waits for the drive,
 //! because whoever sent the command relied on a position or a cartridge that may be gone. After one that
-//! leaves both as they were ([`Attention::is_benign`]) the command is sent again, and the attention is kept as a
+//! leaves both as they were ([`Attention::is_benign`]) [`heard`] sends the command again, and keeps the attention as a
 //! notice. A drive that is busy or becoming ready is asked again until the command's time-out.
 
 mod count;
@@ -31,16 +31,13 @@ use crate::ready::{POLL, is_expected, wait_until_ready};
 use crate::sense::{Attention, Condition, NotReady, Sense};
 use crate::transport::{Completion, Data, Status, Transport, TransportError};
 use count::Count;
-use heard::Heard;
+use heard::{Heard, MOST_ATTENTIONS, is_benign};
 use path_limit::PathLimit;
 use std::time::Duration;
 use ways::{LocateBy, PositionForm};
 
 /// READ, WRITE and WRITE FILEMARKS have 24 bits for lengths and counts.
 const MOST_24_BITS: u64 = 0xff_ffff;
-
-/// How many unit attentions may stand before one command; more than a drive has kinds of them.
-const MOST_ATTENTIONS: usize = 8;
 
 /// A tape drive behind a transport.
 pub struct TapeDrive {
@@ -56,7 +53,6 @@ pub struct TapeDrive {
     was_reset: bool,
     /// Says whether this host may still write; one that is alone with the drive always may.
     permit: Option<Permit>,
-    notices: Vec<Sense>,
 }
 
 impl TapeDrive {
@@ -77,7 +73,6 @@ impl TapeDrive {
             count: Count::default(),
             was_reset: false,
             permit: None,
-            notices: Vec::new(),
         })
     }
 
@@ -104,7 +99,7 @@ impl TapeDrive {
     /// What the drive said of commands that it carried out all the same: recovered errors, cleaning
     /// requests, changed parameters. Each is given once.
     pub fn take_notices(&mut self) -> Vec<Sense> {
-        std::mem::take(&mut self.notices)
+        std::mem::take(&mut self.transport.notices)
     }
 
     /// Waits until the drive is ready.
@@ -141,7 +136,7 @@ impl TapeDrive {
             match sense.condition() {
                 // What one waits for is no news.
                 Condition::UnitAttention(Attention::MediumChanged | Attention::Reset) => {}
-                _ => self.notices.push(sense),
+                _ => self.transport.notices.push(sense),
             }
         }
         if let Err(error) = &done
@@ -416,26 +411,19 @@ impl TapeDrive {
         }
     }
 
-    /// Sends until the drive takes it, for at most the time-out, and past unit attentions that change
-    /// nothing for the command. Its notes are kept; after an error our count is worth what the error leaves of it.
+    /// Sends until the drive takes it, for at most the time-out. Its notes are kept; after an error
+    /// our count is worth what the error leaves of it.
     fn retry<T>(
         &mut self,
         timeout: Duration,
         mut send: impl FnMut(&mut dyn Transport) -> Result<(T, Option<Sense>), ScsiError>,
     ) -> Result<T, ScsiError> {
         let began = self.now();
-        let mut attentions = 0;
         loop {
             match send(&mut self.transport) {
                 Ok((answer, note)) => {
-                    self.notices.extend(note);
+                    self.transport.notices.extend(note);
                     return Ok(answer);
-                }
-                Err(ScsiError::Sense { sense, .. })
-                    if is_benign(&sense) && attentions < MOST_ATTENTIONS =>
-                {
-                    attentions += 1;
-                    self.notices.push(*sense);
                 }
                 Err(error) if is_busy(&error) && self.now() < began + timeout => {
                     self.transport.wait(POLL);
@@ -473,10 +461,6 @@ impl TapeDrive {
             _ => self.count.lose(),
         }
     }
-}
-
-fn is_benign(sense: &Sense) -> bool {
-    matches!(sense.condition(), Condition::UnitAttention(attention) if attention.is_benign())
 }
 
 /// The error that REQUEST SENSE told of.

@@ -5,9 +5,10 @@ use crate::fake;
 use crate::fake::tape::{Object, Skill, content, tape};
 use fake::{Asked, Fake, check, inquiry, moved, send};
 use proptest::prelude::*;
-use tapewise_scsi::commands::{ReadOutcome, WriteOutcome};
+use tapewise_scsi::commands::{ReadOutcome, Rewind, WriteOutcome};
 use tapewise_scsi::{
-    Completion, Condition, Data, PositionSource, ScsiError, SpaceOutcome, Status, TapeDrive, hex,
+    Command, Completion, Condition, Data, PositionSource, ScsiError, SpaceOutcome, Status,
+    TapeDrive, hex,
 };
 
 fn objects(text: &str) -> Vec<Object> {
@@ -184,6 +185,17 @@ fn after_a_unit_attention_that_changes_nothing_the_command_is_sent_again() {
     let notices = drive.take_notices();
     let codes: Vec<u16> = notices.iter().map(|sense| sense.code()).collect();
     assert_eq!(codes, [0x2a01, 0x2a02, 0x3f01]);
+    // Commands that have no method of the drive are no exception.
+    let mut attention = true;
+    let (mut drive, _) = drive_that(move |_, data| {
+        if std::mem::take(&mut attention) {
+            check(6, 0, 0x2a01, 0)
+        } else {
+            send(&[0; 10], data)
+        }
+    });
+    Rewind::default().send(drive.transport()).unwrap();
+    assert_eq!(drive.take_notices().len(), 1);
     // A drive that says nothing else is not asked for ever.
     let (mut drive, asked) = drive_that(|_, _| check(6, 0, 0x2a01, 0));
     assert!(drive.rewind().is_err());

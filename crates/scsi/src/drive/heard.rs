@@ -10,12 +10,17 @@ use crate::sense::{Condition, Sense};
 use crate::transport::{Completion, Data, Status, Transport, TransportError};
 use std::time::Duration;
 
-/// A transport that remembers the sense of the last command that ended with CHECK CONDITION, and
-/// that releases the drive when it goes.
+/// How many unit attentions may stand before one command; more than a drive has kinds of them.
+pub(super) const MOST_ATTENTIONS: usize = 8;
+
+/// A transport that remembers the sense of the last command that ended with CHECK CONDITION, that sends a command again
+/// after a unit attention that changes nothing for it, and that releases the drive when it goes.
 pub(super) struct Heard {
     inner: Box<dyn Transport>,
     last: Option<Sense>,
     held: Option<Held>,
+    /// What the drive said of commands that it carried out all the same.
+    pub notices: Vec<Sense>,
 }
 
 /// The reservation that we hold.
@@ -33,6 +38,7 @@ impl Heard {
             inner,
             last: None,
             held: None,
+            notices: Vec::new(),
         }
     }
 
@@ -67,7 +73,6 @@ impl Heard {
 
     /// Sends a command past the unit attentions that wait in the drive.
     fn insist(&mut self, command: &impl Command<Answer = ()>) {
-        const MOST_ATTENTIONS: usize = 8;
         for _ in 0..MOST_ATTENTIONS {
             match command.send(self) {
                 Err(error) if matches!(error.condition(), Some(Condition::UnitAttention(_))) => {}
@@ -89,6 +94,11 @@ impl Heard {
         }
         !is_known
     }
+}
+
+/// Whether this is a unit attention that leaves position, cartridge and reservations as they were.
+pub(super) fn is_benign(sense: &Sense) -> bool {
+    matches!(sense.condition(), Condition::UnitAttention(attention) if attention.is_benign())
 }
 
 /// Whether sense is more than where the head is and what it met.
@@ -125,11 +135,27 @@ impl Transport for Heard {
         data: Data<'_>,
         timeout: Duration,
     ) -> Result<Completion, TransportError> {
-        let done = self.inner.execute(cdb, data, timeout)?;
-        if done.status == Status::CheckCondition {
+        let mut data = data;
+        let mut attentions = 0;
+        loop {
+            let again = match &mut data {
+                Data::None => Data::None,
+                Data::In(room) => Data::In(room),
+                Data::Out(bytes) => Data::Out(bytes),
+            };
+            let done = self.inner.execute(cdb, again, timeout)?;
+            if done.status != Status::CheckCondition {
+                return Ok(done);
+            }
             self.last = done.sense();
+            match &self.last {
+                Some(sense) if is_benign(sense) && attentions < MOST_ATTENTIONS => {
+                    attentions += 1;
+                    self.notices.push(sense.clone());
+                }
+                _ => return Ok(done),
+            }
         }
-        Ok(done)
     }
 
     fn most_bytes(&self) -> Option<usize> {

@@ -1,8 +1,9 @@
 //! Where the drive is: by block, by wrap and LPOS, and where its wraps end.
 
+use super::heard::{MOST_ATTENTIONS, is_benign};
 use super::travel::SpaceOutcome;
 use super::ways::PositionForm;
-use super::{MOST_ATTENTIONS, TapeDrive, is_benign, request_sense_error};
+use super::{TapeDrive, request_sense_error};
 use crate::commands::{
     BufferedPosition, EndOfWrap, ReadEndOfWrapPositions, ReadPositionExtended, ReadPositionLong,
     ReadPositionShort, RequestSense,
@@ -168,7 +169,7 @@ impl TapeDrive {
             let is_news = self.transport.is_news(&sense);
             if is_news && is_benign(&sense) && attentions < MOST_ATTENTIONS {
                 attentions += 1;
-                self.notices.push(sense);
+                self.transport.notices.push(sense);
                 continue;
             }
             if is_news && sense.condition() != Condition::Recovered {
@@ -176,7 +177,7 @@ impl TapeDrive {
                 return Err(request_sense_error(sense));
             }
             if is_news {
-                self.notices.push(sense.clone());
+                self.transport.notices.push(sense.clone());
             }
             return Ok(physical(&sense.device));
         }
