@@ -5,7 +5,9 @@
 //! with `-Continue`, and a file appears under its name only when it is whole. It is written for Windows PowerShell 5.1
 //! and PowerShell 7, and asks .NET to copy, because `Copy-Item` takes brackets in a name for a pattern.
 
-use crate::script_out::{ScriptError, ScriptOptions, bad_name, check_name, check_options};
+use crate::script_out::{
+    ScriptError, ScriptOptions, bad_name, check_name, check_options, part_name,
+};
 use std::io::Write;
 
 /// Windows PowerShell takes a script without this mark for one in the machine's own code page.
@@ -28,9 +30,13 @@ function Copy-InOrder([string] $From, [string] $To) {
     }
     $folder = [System.IO.Path]::GetDirectoryName([System.IO.Path]::GetFullPath($To))
     [void] [System.IO.Directory]::CreateDirectory($folder)
-    $part = [System.IO.Path]::Combine($folder, '.tapewise-part')
-    [System.IO.File]::Copy($From, $part, $true)
-    [System.IO.File]::Move($part, $To)
+    $part = [System.IO.Path]::Combine($folder, "PART-$PID")
+    try {
+        [System.IO.File]::Copy($From, $part, $true)
+        [System.IO.File]::Move($part, $To)
+    } finally {
+        [System.IO.File]::Delete($part)
+    }
 }
 
 "#;
@@ -54,8 +60,9 @@ pub fn write_powershell<N: AsRef<[u8]>>(
         let line: String = comment.chars().filter(|c| !c.is_control()).collect();
         writeln!(out, "# {line}")?;
     }
-    out.write_all(HEAD.as_bytes())?;
-    for (at, name) in names.into_iter().enumerate() {
+    let names: Vec<N> = names.into_iter().collect();
+    out.write_all(HEAD.replace("PART", &part_name(&names)).as_bytes())?;
+    for (at, name) in names.iter().enumerate() {
         let (name, number) = (name.as_ref(), at as u64 + 1);
         check_name(name, number)?;
         let Ok(text) = std::str::from_utf8(name) else {
@@ -125,6 +132,12 @@ mod tests {
             text.starts_with("\u{feff}# order best/1Remove-Item x\n# With -Continue, "),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_file_is_never_copied_under_the_name_of_another() {
+        let text = script(&["a/b", ".TAPEWISE-part"]).expect("a script");
+        assert!(text.contains(r#"".tapewise-part--$PID""#), "{text}");
     }
 
     #[test]

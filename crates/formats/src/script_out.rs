@@ -2,8 +2,8 @@
 //!
 //! The script is safe for any file name: every name is quoted, none is ever parsed. It stops at the first error and
 //! never overwrites: a file that is there already stops it, or is passed over with a message if the script is run with
-//! `--continue`. A file appears under its name only when it is whole: it is copied to `.tapewise-part` in the same
-//! directory first.
+//! `--continue`. A file appears under its name only when it is whole: it is copied to `.tapewise-part-PID` in the same
+//! directory first. No file of the list has a name like that, and scripts that run at the same time have other numbers.
 
 use std::io::{self, Write};
 
@@ -60,6 +60,12 @@ case "$#${1-}" in
     ;;
 esac
 
+part=
+trap '[ -z "$part" ] || rm -f -- "$part"' EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
 # copy SOURCE DESTINATION DIRECTORY-OF-DESTINATION
 copy() {
     if [ -e "$2" ] || [ -L "$2" ]; then
@@ -72,8 +78,10 @@ copy() {
         exit 1
     fi
     mkdir -p -- "$3"
-    cp -pP -- "$1" "$3/.tapewise-part"
-    mv -- "$3/.tapewise-part" "$2"
+    part=$3/PART-$$
+    cp -pP -- "$1" "$part"
+    mv -- "$part" "$2"
+    part=
 }
 
 "#;
@@ -94,8 +102,9 @@ pub fn write_script<N: AsRef<[u8]>>(
         let line: String = comment.chars().filter(|c| !c.is_control()).collect();
         writeln!(out, "# {line}")?;
     }
-    out.write_all(HEAD.as_bytes())?;
-    for (at, name) in names.into_iter().enumerate() {
+    let names: Vec<N> = names.into_iter().collect();
+    out.write_all(HEAD.replace("PART", &part_name(&names)).as_bytes())?;
+    for (at, name) in names.iter().enumerate() {
         let name = name.as_ref();
         check_name(name, at as u64 + 1)?;
         let destination = join(&options.destination, name);
@@ -110,6 +119,20 @@ pub fn write_script<N: AsRef<[u8]>>(
         out.write_all(b"\n")?;
     }
     Ok(())
+}
+
+/// How the name begins that a file has while it is copied: no file or directory of the list is called so.
+pub(crate) fn part_name<N: AsRef<[u8]>>(names: &[N]) -> String {
+    let mut part = ".tapewise-part".to_owned();
+    // Some file systems ignore case. What contains the name may also end in what Windows drops.
+    let has = |name: &N, part: &str| {
+        let mut windows = name.as_ref().windows(part.len());
+        windows.any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
+    };
+    while names.iter().any(|name| has(name, &part)) {
+        part.push('-');
+    }
+    part
 }
 
 pub(crate) fn check_options(options: &ScriptOptions) -> Result<(), ScriptError> {

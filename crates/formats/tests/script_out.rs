@@ -33,6 +33,14 @@ impl Scratch {
         fs::read(self.0.join("out dir").join(OsStr::from_bytes(name))).ok()
     }
 
+    /// What stands in the destination under a temporary name.
+    fn parts(&self) -> Vec<PathBuf> {
+        let all = fs::read_dir(self.0.join("out dir")).unwrap();
+        let paths = all.map(|entry| entry.unwrap().path());
+        let is_part = |path: &PathBuf| path.to_string_lossy().contains(".tapewise-part");
+        paths.filter(is_part).collect()
+    }
+
     fn options(&self) -> ScriptOptions {
         let at = |name: &str| self.0.join(name).as_os_str().as_bytes().to_vec();
         ScriptOptions {
@@ -99,7 +107,36 @@ fn hostile_names_are_copied_and_nothing_else_happens() {
         );
     }
     assert!(!Path::new(&scratch.0.join("pwned")).exists());
-    assert!(scratch.got(b".tapewise-part").is_none());
+    assert!(scratch.parts().is_empty());
+}
+
+#[test]
+fn a_file_named_like_the_temporary_one_is_copied_too() {
+    let names: [&[u8]; 4] = [b"d/.tapewise-part", b"d/a", b".tapewise-part--/b", b"c"];
+    let scratch = Scratch::new();
+    names.iter().for_each(|name| scratch.put(name));
+    // Written by another script into the same directory.
+    scratch.put(b"d/other");
+    assert!(scratch.run(&[b"d/.tapewise-part"], &[]).status.success());
+    assert!(scratch.run(&[b"d/other"], &[]).status.success());
+    assert!(scratch.run(&names, &["--continue"]).status.success());
+    for name in names {
+        assert_eq!(scratch.got(name).as_deref(), Some(name));
+    }
+}
+
+#[test]
+fn a_copy_that_fails_leaves_no_part() {
+    let scratch = Scratch::new();
+    scratch.put(b"a");
+    let mut script = b"mv() { return 1; }\n".to_vec();
+    write_script(&mut script, [b"a"], &scratch.options()).unwrap();
+    let run = Command::new("sh")
+        .arg("-c")
+        .arg(OsStr::from_bytes(&script))
+        .output();
+    assert_eq!(run.unwrap().status.code(), Some(1));
+    assert!(scratch.parts().is_empty());
 }
 
 #[test]
