@@ -97,11 +97,11 @@ pub struct Comparison {
 /// How far the times of a fit can be trusted, by the records held out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Errors are small, or small beside the differences that an order lives on.
+    /// Half of the differences is explained, and errors are small, or small beside the differences that an order lives on.
     Good,
     /// More than a tenth of the differences is not explained: a plan by it may gain less than it says.
     Rough,
-    /// Less than half of the differences is explained: an order by it is hardly better than any other.
+    /// Less than half of the differences is explained, or there are none: an order by it is hardly better than any other.
     None,
 }
 
@@ -115,9 +115,8 @@ impl Comparison {
     pub fn trust(&self) -> Trust {
         let score = self.choice().overall;
         match score.bulk_r_squared {
-            _ if score.bulk_s <= FELT_S => Trust::Good,
             share if share < HOPELESS_R_SQUARED => Trust::None,
-            share if share < ROUGH_R_SQUARED => Trust::Rough,
+            share if share < ROUGH_R_SQUARED && score.bulk_s > FELT_S => Trust::Rough,
             _ => Trust::Good,
         }
     }
@@ -313,7 +312,8 @@ fn judge(
     let explained = |of: &[usize], squares: f64| {
         let mean = of.iter().map(|&at| time(at)).sum::<f64>() / of.len().max(1) as f64;
         let total: f64 = of.iter().map(|&at| (time(at) - mean).powi(2)).sum();
-        if total > 0.0 {
+        // Times are whole microseconds: what differs by less is rounding.
+        if total > of.len() as f64 * 1e-12 {
             1.0 - squares / total
         } else {
             0.0

@@ -135,3 +135,23 @@ fn what_is_not_a_move_is_left_out_and_counted() {
         "{few}"
     );
 }
+
+#[test]
+fn times_that_say_nothing_of_places_are_not_trusted_however_small_the_errors_are() {
+    let drive = profile::find("dlt7000").unwrap();
+    let mut random = Random::new(3, 0);
+    for spread_us in [0, 1, 500_000] {
+        let header = log(&drive, 0, 0.0);
+        let moves = log(&drive, 300, 0.0)
+            .lines()
+            .skip(2)
+            .fold(header, |text, line| {
+                let (before, after) = line.split_once("\"took_us\":").unwrap();
+                let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
+                let took_us = 30_000_000 + random.below(spread_us + 1);
+                format!("{text}{before}\"took_us\":{took_us}{after}\n")
+            });
+        let found = fit(&drive, &moves, FitOptions::default()).unwrap();
+        assert_eq!(found.comparison.trust(), Trust::None, "{spread_us}");
+    }
+}

@@ -14,6 +14,7 @@ use crate::output::{self, say};
 use crate::profiles;
 use crate::progress;
 use crate::quantity;
+use crate::units;
 use key_points::Learned;
 use log_kind::LogFormat;
 use std::path::{Path, PathBuf};
@@ -199,8 +200,19 @@ fn refuse_hopeless(found: &Outcome) -> Result<(), CliError> {
             "is --base the profile of this drive and cartridge, and are the positions those of the moves?"
         }
     };
+    let times = || found.records.samples.iter().map(|sample| sample.time);
     match found.comparison.trust() {
         Trust::Good | Trust::Rough => Ok(()),
+        Trust::None if times().min() == times().max() => Err(CliError::with(
+            Exit::Refused,
+            format!(
+                "no profile is made: all {} took the same time, {:.1} s, so the log does not tell how times depend on \
+                 places",
+                units::count(times().len(), "locate"),
+                times().next().unwrap_or_default().as_secs_f64(),
+            ),
+        )
+        .hint("are the values in the log's column of times those that the drive took?")),
         Trust::None => Err(CliError::with(
             Exit::Refused,
             format!(
