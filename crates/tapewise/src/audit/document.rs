@@ -14,6 +14,8 @@ impl Findings {
     pub fn to_json(&self) -> Value {
         let ledger = &self.ledger;
         let sums = self.sums();
+        let trust = sums.trust();
+        let by_mount = trust.and_then(|trust| trust.by_mount);
         let by = |hours: &BTreeMap<String, Hours>| -> Vec<Value> {
             let rows = sorted(hours).into_iter();
             rows.map(|(name, hours)| json!({"name": name, "hours": hours_json(hours)}))
@@ -37,6 +39,9 @@ impl Findings {
                 "measured_reading_us": sums.reading.0,
                 "model_locating_us": sums.as_read.0,
                 "orders_locating_us": orders_json(&sums.orders),
+                "model_to_measured": trust.map(|trust| trust.factor),
+                "model_to_measured_median_mount": by_mount.map(|[median, _]| median),
+                "model_to_measured_worst_mount": by_mount.map(|[_, worst]| worst),
                 "moves": sums.moves.len(),
                 "moves_r_squared": sums.moves.r_squared(),
                 "moves_median_error_s": sums.moves.median_error_s(),

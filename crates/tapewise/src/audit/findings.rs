@@ -58,7 +58,7 @@ pub struct Sums {
     pub as_read: Micros,
     /// On the way in each of [`ORDERS`]; `None` where one does not apply to every mount.
     pub orders: [Option<Micros>; ORDERS.len()],
-    /// For each mount, by what factor the model is off, either way: 1 where it is exact.
+    /// For each mount, how many times the measured time the model's is, in ascending order.
     pub factors: Vec<f64>,
     /// Reads of blocks that their mount had read before.
     pub repeated: usize,
@@ -75,7 +75,7 @@ pub struct Sums {
 pub struct Trust {
     /// How many times the measured time the model's is.
     pub factor: f64,
-    /// The median and the worst factor of the mounts, either way, if there are several.
+    /// The median factor of the mounts and the one furthest from 1, if there are several.
     pub by_mount: Option<[f64; 2]>,
     /// What follows for other orders.
     pub verdict: Verdict,
@@ -114,8 +114,7 @@ impl Findings {
             for (sum, price) in sums.orders.iter_mut().zip(prices.orders) {
                 *sum = sum.zip(price).map(|(sum, price)| sum + price);
             }
-            sums.factors
-                .extend(factor(prices.as_read, moving).map(|factor| factor.max(1.0 / factor)));
+            sums.factors.extend(factor(prices.as_read, moving));
             sums.repeated += prices.repeated;
             sums.cut_short += usize::from(prices.cut_short);
             sums.failed += priced.mount.failed;
@@ -157,7 +156,9 @@ impl Sums {
     pub fn trust(&self) -> Option<Trust> {
         let factor = factor(self.as_read, self.locating)?;
         let median = self.factors.get(self.factors.len().saturating_sub(1) / 2);
-        let by_mount = match (median, self.factors.last()) {
+        let off = |factor: &&f64| factor.max(1.0 / **factor);
+        let worst = (self.factors.iter()).max_by(|a, b| off(a).total_cmp(&off(b)));
+        let by_mount = match (median, worst) {
             (Some(&half), Some(&worst)) if self.factors.len() > 1 => Some([half, worst]),
             _ => None,
         };

@@ -273,7 +273,7 @@ fn trust(sums: &Sums) -> String {
     );
     if let Some([half, worst]) = trust.by_mount {
         text.push_str(&format!(
-            "; by mount, the median ratio is {half:.2} and the worst {worst:.2}"
+            "; of the mounts' ratios of model to measured, the median is {half:.2}, and {worst:.2} is furthest from 1"
         ));
     }
     text.push_str(&trust_in_moves(sums));

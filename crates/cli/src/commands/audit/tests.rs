@@ -271,6 +271,29 @@ fn how_far_to_trust_the_prices_is_said_as_a_factor_and_in_a_sentence() {
 }
 
 #[test]
+fn the_ratios_of_mounts_say_in_which_direction_the_model_is_off() {
+    let mounts = |[first, second]: [f64; 2]| {
+        let mut log = "volume,action,from_block,to_block,bytes,duration_s\n".to_owned();
+        for (volume, seconds) in [("A", first), ("B", second), ("C", first)] {
+            log += &format!(
+                "{volume},locate,0,400000,,{seconds}\n{volume},read,400000,400100,30000000,1\n"
+            );
+        }
+        audit_csv(&log, Some("lto8"))
+    };
+    let model_s = mounts([9.0, 9.0]).sums().as_read.as_secs_f64() / 3.0;
+    let found = mounts([model_s / 0.8, 4.0 * model_s]);
+    let text = report::text(&found, false);
+    let said = "the median is 0.80, and 0.25 is furthest from 1";
+    assert!(text.replace('\n', " ").contains(said), "{text}");
+    let priced = &found.to_json()["priced"];
+    let near = |key: &str, ratio: f64| (priced[key].as_f64().unwrap() - ratio).abs() < 1e-4;
+    assert!(near("model_to_measured_median_mount", 0.8), "{priced}");
+    assert!(near("model_to_measured_worst_mount", 0.25), "{priced}");
+    assert!(near("model_to_measured", 3.0 / 6.5), "{priced}");
+}
+
+#[test]
 fn the_picture_has_a_bar_for_every_volume_and_every_order() {
     let log = "volume,user,action,from_block,to_block,bytes,duration_s\n\
                A00001,ann,locate,0,400000,,50\nA00001,ann,read,400000,400100,30000000,1\n\
