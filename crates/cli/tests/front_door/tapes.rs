@@ -129,6 +129,13 @@ fn each_tape_gets_a_list_of_its_own_and_one_can_be_picked() {
         .collect();
     there.sort();
     assert_eq!(there, ["SHOW0.txt", "SHOW1.txt", "SHOW2.txt"]);
+    for (given, directory) in [("--json", "plans"), ("--to json", "more-plans")] {
+        desk.done(&format!(
+            "{ORDER} --ltfs-index tapes {given} -o {directory}/"
+        ));
+        let plan = desk.read(&format!("{directory}/SHOW2.json"));
+        assert!(plan.contains("\"format\": \"tapewise-plan\""), "{plan}");
+    }
     let one = desk.done(&format!("{ORDER} --ltfs-index tapes --volume show1"));
     assert_eq!(one.text(), desk.read("lists/SHOW1.txt"));
     desk.refused(

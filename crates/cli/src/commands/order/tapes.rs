@@ -265,6 +265,9 @@ fn write(
     indexes: &[PathBuf],
 ) -> Result<(), CliError> {
     let output = args.output.as_deref();
+    if let Some(directory) = output.filter(|path| is_directory(path)) {
+        return write_each(args, tapes, directory, indexes);
+    }
     if args.json || args.to == Kind::Json {
         let cartridges = rota.turns.iter();
         let document = Document {
@@ -279,9 +282,6 @@ fn write(
         return output::write(output, |out| {
             out.write_all(text.as_bytes()).map_err(CliError::failed)
         });
-    }
-    if let Some(directory) = output.filter(|path| is_directory(path)) {
-        return write_each(args, tapes, directory, indexes);
     }
     if matches!(args.to, Kind::Csv | Kind::Script | Kind::Powershell) {
         return Err(
@@ -309,7 +309,8 @@ fn write_each(
 ) -> Result<(), CliError> {
     std::fs::create_dir_all(directory)
         .map_err(|error| CliError::failed(error).of(directory.display()))?;
-    let ending = match args.to {
+    let ending = match if args.json { Kind::Json } else { args.to } {
+        Kind::Json => "json",
         Kind::Csv => "csv",
         Kind::Script => "sh",
         Kind::Powershell => "ps1",
