@@ -115,3 +115,25 @@ fn walk(directory: &Path) -> Vec<PathBuf> {
         })
         .collect()
 }
+
+#[test]
+fn a_cache_in_use_is_that_of_a_process_that_has_it_or_of_nobody_by_name() {
+    let root = tempfile::tempdir().expect("a directory");
+    let busy = || {
+        let refused = Directory::open(root.path()).map(drop);
+        refused.expect_err("in use").to_string()
+    };
+    let me = format!("process {}, which works with it", std::process::id());
+    let first = Directory::open(root.path()).expect("free");
+    assert!(busy().contains(&me), "{}", busy());
+    first.let_others_in().expect("shared");
+    let other = Directory::join(root.path()).expect("joined");
+    assert!(busy().contains(&me), "{}", busy());
+    drop(first);
+    assert!(busy().contains("of another process"), "{}", busy());
+    // Left by a process that was killed; no process has this number.
+    std::fs::write(root.path().join("lock"), u32::MAX.to_string()).expect("written");
+    assert!(busy().contains("of another process"), "{}", busy());
+    drop(other);
+    Directory::open(root.path()).expect("free");
+}

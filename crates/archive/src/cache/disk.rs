@@ -100,6 +100,12 @@ pub struct Directory {
 /// The locks end now, also while a child that is just being started has a copy of the open files.
 impl Drop for Directory {
     fn drop(&mut self) {
+        // Those with whom it was shared may go on.
+        if let Some(lock) = self.locks.first()
+            && holder(&self.root) == Some(std::process::id())
+        {
+            let _ = lock.set_len(0);
+        }
         for lock in &self.locks {
             let _ = flock(lock, FlockOperation::Unlock);
         }
@@ -157,8 +163,11 @@ impl Directory {
             Err(Errno::WOULDBLOCK) => return Err(busy(root)),
             locked => locked?,
         }
-        lock.set_len(0)?;
-        lock.write_all(std::process::id().to_string().as_bytes())?;
+        // One name only, that of who had it first: those who join come and go.
+        if how == FlockOperation::NonBlockingLockExclusive {
+            lock.set_len(0)?;
+            lock.write_all(std::process::id().to_string().as_bytes())?;
+        }
         let beside = root.parent().unwrap_or(Path::new("/")).join(".");
         let is_shared = beside.metadata().is_ok_and(|beside| {
             itself
@@ -182,10 +191,13 @@ fn busy(root: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, text)
 }
 
-/// Who has the cache, as it wrote into the lock; a process that has just taken it has not yet.
+/// Who has the cache, as it wrote into the lock; a process that has just taken it has not yet. Others may have the cache
+/// after one that was killed.
 fn holder(root: &Path) -> Option<u32> {
     let text = fs::read_to_string(root.join(LOCK)).ok()?;
-    text.parse().ok()
+    let process = text.parse().ok()?;
+    let is_alive = Path::new("/proc").join(text).exists();
+    is_alive.then_some(process)
 }
 
 /// Adds the files below a directory; what is neither file nor directory is nobody's.
