@@ -1,6 +1,6 @@
 //! The drives and robots that one piece of work has: alone, or beside other movers.
 
-use crate::device::{Devices, refuse_twice};
+use crate::device::{Devices, refuse_twice, say_if_of_another_kind};
 use crate::error::{CliError, Exit};
 use crate::log::About;
 use crate::now::now_ns;
@@ -66,6 +66,14 @@ impl Crew<'_> {
             Some(lessee) => leased(devices, self, lessee)?,
             None => alone(devices, self.drives, archive, cache)?,
         };
+        if !quiet {
+            let profile = crate::profiles::load_drive(&archive.settings.profile)?;
+            for drive in &drives {
+                let product = &drive.identity().product;
+                let name = devices.name(drive).unwrap_or(product);
+                say_if_of_another_kind(name, drive, &profile);
+            }
+        }
         let robots = self.changers.iter().map(|name| devices.changer(name));
         let robots = robots.collect::<Result<_, _>>()?;
         let listener = Box::new(move |Said { words, volume }: Said<'_>| {

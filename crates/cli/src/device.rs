@@ -3,14 +3,20 @@
 mod emulated;
 mod in_use;
 
+use emulated::is_product_of;
+
 pub use emulated::{ScaledBlock, byte_scale_on_paper, new_kind, profile_name};
 pub use in_use::host_holders;
 
 use crate::error::{CliError, Exit};
 use crate::output::say;
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use tapewise_emulator::LibraryError;
 use tapewise_library::pool::Pace;
+use tapewise_model::Profile;
+use tapewise_model::profile::BUILTIN;
 use tapewise_scsi::device::{Address, DeviceError, Host};
 use tapewise_scsi::{Changer, TapeDrive, Transport};
 
@@ -101,6 +107,13 @@ impl Devices {
         self.tape(name)
     }
 
+    /// The name that a drive was opened by, if it tells a serial number.
+    pub fn name(&self, drive: &TapeDrive) -> Option<&str> {
+        let serial = drive.identity().serial.as_ref()?;
+        let mut names = self.names.iter();
+        names.find_map(|(known, name)| (known == serial).then_some(name.as_str()))
+    }
+
     /// Refuses a drive that was opened by another name before: there may be several ways to it.
     pub fn refuse_another_name(&mut self, name: &str, drive: &TapeDrive) -> Result<(), CliError> {
         let Some(serial) = &drive.identity().serial else {
@@ -165,6 +178,29 @@ impl Devices {
             say(format_args!("tapewise: {notice}\n"));
         }
         Ok(opened.transport)
+    }
+}
+
+/// Says that a drive is of another kind than the profile that its archive has: once, for a mover opens its drives again
+/// and again.
+pub fn say_if_of_another_kind(name: &str, drive: &TapeDrive, profile: &Profile) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    // What somebody has fitted or written is meant for these drives.
+    if !BUILTIN.iter().any(|(known, _)| *known == profile.name) {
+        return;
+    }
+    let product = &drive.identity().product;
+    if is_product_of(&profile.name, product) {
+        return;
+    }
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(its_own) = profile_name(name, product)
+        && said.insert(name.to_owned())
+    {
+        say(format_args!(
+            "tapewise: {name} is a {product}, whose profile is {its_own}: times will be predicted as of {}\n",
+            profile.name
+        ));
     }
 }
 

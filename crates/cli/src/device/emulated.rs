@@ -167,6 +167,11 @@ pub fn profile_name(name: &str, product: &str) -> Option<String> {
     kind.or_else(named).map(|kind| kind.name)
 }
 
+/// Whether a drive that gives this name is of the kind that the profile is of.
+pub fn is_product_of(profile: &str, product: &str) -> bool {
+    DriveKind::find(profile).is_some_and(|kind| kind.identity.product == product)
+}
+
 /// As [`super::Devices::byte_scale`], for a device that nobody opens: from what its library is made of.
 pub fn byte_scale_on_paper(name: &str) -> Result<Option<u64>, CliError> {
     let Some((place, _)) = place_and_part(name).filter(|(place, _)| is_library(place)) else {

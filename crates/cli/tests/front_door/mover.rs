@@ -191,3 +191,22 @@ fn a_cartridge_whose_label_cannot_be_read_is_mounted_once_in_each_of_two_drives_
         next.text()
     );
 }
+
+#[test]
+fn a_drive_of_another_kind_than_the_archives_profile_is_named_once_and_used() {
+    let desk = desk();
+    let settings = desk.read("A/archive.toml");
+    // LTO-8 drives write LTO-7 cartridges of type M too.
+    for (profile, notices) in [("lto7", 1), ("lto7-m8", 0)] {
+        let settings = settings.replace("profile = \"lto8\"", &format!("profile = \"{profile}\""));
+        desk.put("A/archive.toml", settings);
+        let name = format!("{profile}.bin");
+        desk.put(&name, [7; 6_000]);
+        desk.done(&format!("store --archive A {name} --later --quiet"));
+        let ran = desk.done("mover --archive A --until-idle");
+        let notice = format!(
+            "drive0 is a ULT3580-TD8, whose profile is lto8: times will be predicted as of {profile}"
+        );
+        assert_eq!(ran.err.matches(&notice).count(), notices, "{}", ran.err);
+    }
+}

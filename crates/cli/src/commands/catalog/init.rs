@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use tapewise_archive::mover::Settings;
 use tapewise_archive::settings::{ArchiveSettings, TierSettings};
-use tapewise_model::profile::BUILTIN;
 
 /// Make an archive in a new directory: settings, an empty catalogue, a cache.
 #[derive(clap::Args, Debug)]
@@ -92,21 +91,6 @@ fn profile_of(drives: &[String]) -> Result<String, CliError> {
     Ok(name)
 }
 
-/// Says which drives are of another kind than the profile that was asked for, as far as they can be reached.
-fn say_of_others(drives: &[String], profile: &str) {
-    for drive in drives {
-        let Ok(opened) = device::tape(drive) else {
-            continue;
-        };
-        let product = &opened.identity().product;
-        if let Some(name) = device::profile_name(drive, product).filter(|name| name != profile) {
-            say(format_args!(
-                "tapewise: {drive} is a {product}, whose profile is {name}: times will be predicted as of {profile}\n"
-            ));
-        }
-    }
-}
-
 /// Runs it.
 pub fn run(args: &Init) -> Result<ExitCode, CliError> {
     let profile = match &args.profile {
@@ -114,9 +98,13 @@ pub fn run(args: &Init) -> Result<ExitCode, CliError> {
         None => profile_of(&args.drives)?,
     };
     let usual = Settings::of(crate::profiles::load_drive(&profile)?);
-    // What somebody has fitted or written is meant for these drives.
-    if args.profile.is_some() && BUILTIN.iter().any(|(name, _)| *name == usual.profile.name) {
-        say_of_others(&args.drives, &usual.profile.name);
+    if args.profile.is_some() {
+        // As far as they can be reached.
+        for drive in &args.drives {
+            if let Ok(opened) = device::tape(drive) {
+                device::say_if_of_another_kind(drive, &opened, &usual.profile);
+            }
+        }
     }
     let high_bytes = args.cache_gb * 1e9;
     if !(1e6..1e18).contains(&high_bytes) {
