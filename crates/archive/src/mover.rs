@@ -215,8 +215,8 @@ pub enum MoveError {
         volumes: usize,
         /// Cartridges that this run tried, with what was wrong with them.
         lost: Vec<(String, String)>,
-        /// What was written.
-        done: Box<Migrated>,
+        /// What was moved, and written.
+        done: Box<Moved>,
     },
     /// A file of the cache cannot be copied.
     #[error("{}: {source}", crate::deliver::shown(path))]
@@ -240,9 +240,26 @@ impl MoveError {
     /// What was written before no volume was left, if that is the error.
     pub fn take_done(&mut self) -> Option<Migrated> {
         match self {
+            MoveError::NoVolume { done, .. } => Some(std::mem::take(&mut done.migrated)),
+            _ => None,
+        }
+    }
+
+    /// What was moved and written before no volume was left, if that is the error.
+    pub fn take_moved(&mut self) -> Option<Moved> {
+        match self {
             MoveError::NoVolume { done, .. } => Some(std::mem::take(&mut **done)),
             _ => None,
         }
+    }
+
+    /// The same error, with what was moved before it if it says what was done.
+    fn after(mut self, mut before: Moved) -> MoveError {
+        if let MoveError::NoVolume { done, .. } = &mut self {
+            before.migrated.add(std::mem::take(&mut done.migrated));
+            **done = before;
+        }
+        self
     }
 
     /// The error of a drive that it is.

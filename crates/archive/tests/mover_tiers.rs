@@ -174,13 +174,17 @@ fn without_cartridges_for_the_next_tier_nothing_is_dropped() {
     site.pass(2 * DAY_NS);
     site.mover(|mover| mover.migrate_due()).expect("moved");
     site.pass(28 * DAY_NS);
-    let error = site
+    let mut error = site
         .mover(|mover| mover.migrate_due())
         .expect_err("no cartridge");
     assert!(
         matches!(error, MoveError::NoVolume { files: 10, .. }),
         "{error}"
     );
+    // What was done before is in the error.
+    let moved = error.take_moved().expect("what was done");
+    let bytes = files.iter().map(|(_, contents)| contents.len() as u64);
+    assert_eq!((moved.files, moved.staged_bytes), (0, bytes.sum()));
     assert_all_on(&site, &files, 0, 1);
     site.assert_integrity();
     site.empty_cache();

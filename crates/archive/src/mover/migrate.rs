@@ -17,7 +17,7 @@ use super::migrated::Migrated;
 use super::open::LABEL_END;
 use super::segment::Closed;
 use super::session::DriveContext;
-use super::{MoveError, Mover};
+use super::{MoveError, Moved, Mover};
 use crate::catalogue::{CatalogueError, FileId, Loss, Migration, VolumeId};
 use crate::placement::GroupBy;
 use crate::record::{Volume, VolumeFormat, VolumeState};
@@ -125,7 +125,10 @@ impl Mover<'_> {
                 files: state.homeless.len(),
                 volumes: self.catalogue.volumes()?.len(),
                 lost: state.done.volumes_lost.clone(),
-                done: Box::new(state.done),
+                done: Box::new(Moved {
+                    migrated: state.done,
+                    ..Moved::default()
+                }),
             }),
         }
     }

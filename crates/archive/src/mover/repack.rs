@@ -94,7 +94,9 @@ impl Mover<'_> {
             .map(|on| on.file)
             .collect();
         let mut moved = Moved::default();
-        self.move_off(live, &|id, _| id != volume, &mut moved)?;
+        if let Err(error) = self.move_off(live, &|id, _| id != volume, &mut moved) {
+            return Err(error.after(moved));
+        }
         let forgotten = if moved.failed.is_empty() && moved.migrated.refused.is_empty() {
             let now_ns = (self.now_ns)();
             Some(

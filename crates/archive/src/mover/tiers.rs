@@ -174,7 +174,9 @@ impl Mover<'_> {
             let tiers = &self.settings.tiers;
             let stays =
                 |_, volume: &Volume| tier_of(tiers, &volume.label).is_none_or(|at| at >= to);
-            self.move_off(due.files, &stays, &mut moved)?;
+            if let Err(error) = self.move_off(due.files, &stays, &mut moved) {
+                return Err(error.after(moved));
+            }
             if !self.catalogue.contents(id)?.iter().any(|on| on.live) {
                 moved.emptied.push(label);
             }

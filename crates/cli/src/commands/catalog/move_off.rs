@@ -12,7 +12,7 @@ use crate::units;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::mover::{Moved, due};
+use tapewise_archive::mover::{MoveError, Moved, Repacked, due};
 
 /// Move files that are due: from the cache onto tape, and from tier to tier.
 ///
@@ -44,10 +44,27 @@ pub fn migrate(args: &Migrate) -> Result<ExitCode, CliError> {
     }
     let cache = archive.cache()?;
     let stop = stop_on_interrupt()?;
-    let moved = archive.with_mover(&cache, &stop, args.quiet, |mover| mover.migrate_due());
-    let moved = moved.map_err(go_on_later)?;
+    let moved = archive.with_mover(&cache, &stop, args.quiet, |mover| {
+        as_far_as_it_went(mover.migrate_due(), |moved| moved)
+    });
+    let (moved, unwritten) = moved.map_err(go_on_later)?;
     let mut answer = Answer::new("catalog-migrate", args.json);
-    told(&archive, &moved, &mut answer)
+    let done = told(&archive, &moved, &mut answer)?;
+    unwritten.map_or(Ok(done), |error| Err(error.into()))
+}
+
+/// What was done, and why no more was: what was moved before no volume was left is told too.
+fn as_far_as_it_went<T>(
+    done: Result<T, MoveError>,
+    of: impl Fn(Moved) -> T,
+) -> Result<(T, Option<MoveError>), MoveError> {
+    match done {
+        Ok(done) => Ok((done, None)),
+        Err(mut error) => match error.take_moved() {
+            Some(moved) => Ok((of(moved), Some(error))),
+            None => Err(error),
+        },
+    }
 }
 
 fn go_on_later(error: CliError) -> CliError {
@@ -116,13 +133,17 @@ pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
     let id = volume(&archive, &args.volume)?;
     let record = archive.catalogue.volume(id)?;
     let repacked = archive.with_mover(&cache, &stop, args.quiet, |mover| {
-        let repacked = mover.repack(id)?;
+        let part = |moved| Repacked {
+            moved,
+            forgotten: None,
+        };
+        let (repacked, unwritten) = as_far_as_it_went(mover.repack(id), part)?;
         if args.reuse && repacked.forgotten.is_some() {
             mover.reuse(&record)?;
         }
-        Ok(repacked)
+        Ok((repacked, unwritten))
     });
-    let repacked = repacked.map_err(go_on_later)?;
+    let (repacked, unwritten) = repacked.map_err(go_on_later)?;
     let mut answer = Answer::new("catalog-repack", args.json);
     answer.set("volume", args.volume.as_str());
     answer.set("forgotten", repacked.forgotten.is_some());
@@ -137,7 +158,8 @@ pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
             None => "kept, because files stay on it",
         }
     ))?;
-    told(&archive, &repacked.moved, &mut answer)
+    let done = told(&archive, &repacked.moved, &mut answer)?;
+    unwritten.map_or(Ok(done), |error| Err(error.into()))
 }
 
 /// Says what was moved.
