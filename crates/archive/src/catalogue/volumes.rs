@@ -72,6 +72,8 @@ pub struct OnVolume {
     pub lost: bool,
     /// When the copy was last read and found right, or written.
     pub read_ns: Option<i64>,
+    /// Whether the copy was ever read and found right.
+    pub is_read: bool,
     /// The segment.
     pub segment: Segment,
 }

@@ -16,6 +16,8 @@ pub struct Scrub {
     pub label: String,
     /// When the copy on it that was not read for longest was last read or written.
     pub read_ns: i64,
+    /// Whether that copy was ever read.
+    pub is_read: bool,
     /// How often its cartridge was loaded; none where no drive has said it.
     pub loads: Option<u64>,
     /// The time of a drive that it is likely to take.
@@ -45,7 +47,9 @@ pub fn scrub_order(
             continue;
         }
         let contents = catalogue.all_contents(volume)?;
-        let Some(read_ns) = contents.iter().map(|on| on.read_ns.unwrap_or(0)).min() else {
+        let copies = contents.iter();
+        let copies = copies.map(|on| (on.read_ns.unwrap_or(0), on.is_read));
+        let Some((read_ns, is_read)) = copies.min() else {
             continue;
         };
         let bytes: u64 = contents
@@ -59,6 +63,7 @@ pub fn scrub_order(
             volume,
             label: record.label,
             read_ns,
+            is_read,
             loads: loads.and_then(|fact| fact.value.parse().ok()),
             predicted: MOUNT + rate.as_ref().map_or(Micros::ZERO, |rate| rate.time(bytes)),
         });
@@ -92,6 +97,7 @@ mod tests {
             volume: VolumeId(number),
             label: format!("A0000{number}L8"),
             read_ns: 0,
+            is_read: true,
             loads: None,
             predicted: Micros(hours * 3_600_000_000),
         }

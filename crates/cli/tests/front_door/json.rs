@@ -59,6 +59,8 @@ fn what_is_stored_found_checked_and_recalled_is_one_document_each() {
     let planned = "catalog scrub --archive A --hours 9 --dry-run";
     let planned = document(&desk, planned, "catalog-scrub");
     assert_eq!(planned["planned"][0]["volume"], volume);
+    let read_ns = &planned["planned"][0]["read_unix_ns"];
+    assert!(read_ns.is_number(), "{planned}");
     let due = document(
         &desk,
         "catalog migrate --archive A --dry-run",
@@ -163,4 +165,34 @@ fn lists_and_results_of_planning_have_the_envelope_too() {
     assert_eq!(ran.json()["files"][0]["valid"], json!(false));
     let text = desk.run("profile validate bad.toml");
     assert_eq!(text.text(), "", "words go to standard error");
+}
+
+#[test]
+fn what_was_moved_is_one_document_also_where_no_cartridge_takes_the_rest() {
+    let desk = archive::desk();
+    archive::make_files(&desk, "reel", 3);
+    desk.done("store --archive A reel --quiet");
+    let volumes = document(&desk, "catalog volumes --archive A", "catalog-volumes");
+    let volume = volumes["volumes"][0]["volume"].as_str().expect("a label");
+    let planned = desk.done("catalog scrub --archive A --hours 9 --dry-run");
+    let said = format!("{volume}: never read, written 0 days ago, loaded 1 time, about ");
+    assert!(planned.text().starts_with(&said), "{}", planned.text());
+    // No other cartridge may be written from now on.
+    let tier = format!("\n[[tier]]\nname = \"all\"\nvolumes = \"{volume}\"\nafter_days = 0\n");
+    desk.put("A/archive.toml", desk.read("A/archive.toml") + &tier);
+    let repack = format!("catalog repack --archive A {volume} --json");
+    for (verb, kept) in [
+        (repack.as_str(), true),
+        ("catalog migrate --archive A --json", false),
+    ] {
+        if !kept {
+            desk.put("more.bin", [1; 100]);
+            desk.done("store --archive A more.bin --later --quiet");
+        }
+        let ran = desk.run(verb);
+        assert_eq!(ran.code, 7, "{}", ran.err);
+        let told = ran.json();
+        assert_eq!(told["moved"], 0, "{told}");
+        assert!(ran.err.contains("No volume takes them"), "{}", ran.err);
+    }
 }

@@ -162,7 +162,7 @@ impl<D: Database> Volumes for D {
         let sql = format!(
             "SELECT file.id, file.path, copy.number, file.state = 'live', file.created_ns, \
             copy.zstd_bytes, copy.state = 'lost', \
-            coalesce(copy.verified_ns, copy.written_ns), {SEGMENT} FROM segment \
+            coalesce(copy.verified_ns, copy.written_ns), copy.verified_ns IS NOT NULL, {SEGMENT} FROM segment \
             JOIN copy ON copy.id = segment.copy JOIN file ON file.id = copy.file \
             WHERE segment.volume = ?1 \
             ORDER BY partition, first_block, byte_offset, copy, file_offset"
@@ -179,7 +179,8 @@ impl<D: Database> Volumes for D {
                     zstd_bytes: row.get(5)?,
                     lost: row.get(6)?,
                     read_ns: row.get(7)?,
-                    segment: segment(row, 8)?,
+                    is_read: row.get(8)?,
+                    segment: segment(row, 9)?,
                 })
             })
         })

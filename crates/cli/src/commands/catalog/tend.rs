@@ -125,21 +125,24 @@ fn say_scrub(
     }
     for scrub in chosen {
         let days = now_ns().saturating_sub(scrub.read_ns) / 86_400_000_000_000;
-        let loads = match scrub.loads {
-            Some(loads) => format!(", loaded {loads} times"),
-            None => String::new(),
+        let ago = units::count(days as usize, "day");
+        let read = match (scrub.is_read, scrub.read_ns) {
+            (true, _) => format!("last read {ago} ago"),
+            (false, 0) => "never read".to_owned(),
+            (false, _) => format!("never read, written {ago} ago"),
         };
+        let loads = scrub.loads.map_or_else(String::new, |loads| {
+            format!(", loaded {}", units::count(loads as usize, "time"))
+        });
         answer.line(&format!(
-            "{}: last read {} ago{loads}, about {}",
-            scrub.label,
-            units::count(days as usize, "day"),
-            scrub.predicted
+            "{}: {read}{loads}, about {}",
+            scrub.label, scrub.predicted
         ))?;
         answer.push(
             "planned",
             json!({
                 "volume": scrub.label,
-                "read_unix_ns": scrub.read_ns,
+                "read_unix_ns": scrub.is_read.then_some(scrub.read_ns),
                 "loads": scrub.loads,
                 "predicted_us": scrub.predicted.0,
             }),
