@@ -115,11 +115,11 @@ pub fn run(args: &Capacity) -> Result<ExitCode, CliError> {
     let policy = args.policy.first().copied();
     let found = answer(policy.unwrap_or(scenario.policy.mount))?;
     if let Some(directory) = &args.plot {
-        plot::write(directory, &capacity_pictures(&found)?)?;
+        plot::write(directory, &capacity_pictures(&found, args.all)?)?;
     }
     if let Some(path) = &args.html {
-        // Where nothing was simulated near the target there is nothing to draw, and the table says so.
-        let pictures = capacity_pictures(&found).unwrap_or_default();
+        // If everything is unstable there is nothing to draw, and the table says so.
+        let pictures = capacity_pictures(&found, args.all).unwrap_or_default();
         let page = report::page(&found, args.price.as_ref(), args.all, pictures);
         html::write(path, &page)?;
     }

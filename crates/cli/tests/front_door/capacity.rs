@@ -63,6 +63,19 @@ fn the_answer_is_a_sentence_with_its_interval() {
 }
 
 #[test]
+fn every_row_is_drawn_however_far_it_is_from_the_target() {
+    let desk = desk();
+    let more = "--drives 1..6 --window 0s,90s --plot p";
+    let said = capacity(&desk, "median < 1 s", more);
+    assert_eq!(said.code, 1, "{}", said.err);
+    assert!(said.text().contains("none of these meets the target"));
+    let picture = desk.read("p/capacity.svg");
+    for row in ["1 robot, no window", "1 robot, window 90 s", "target 1.0"] {
+        assert!(picture.contains(row), "{row}: {picture}");
+    }
+}
+
+#[test]
 fn a_value_that_capacity_varies_is_not_set_as_well() {
     let desk = desk();
     for (more, words) in [
