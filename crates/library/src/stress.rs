@@ -64,6 +64,22 @@ pub struct Terms {
     pub seed: u64,
 }
 
+impl Terms {
+    /// Refuses more cycles at once than there are drives or cartridges.
+    ///
+    /// # Errors
+    /// [`RunError::Unsuitable`].
+    pub fn check(&self, drives: usize, cartridges: usize) -> Result<(), RunError> {
+        if (1..=drives.min(cartridges)).contains(&self.in_flight) {
+            return Ok(());
+        }
+        Err(RunError::Unsuitable(format!(
+            "{} cycles in flight need as many drives and cartridges; there are {drives} and {cartridges}",
+            self.in_flight,
+        )))
+    }
+}
+
 /// Something that did not go as it should.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -191,15 +207,7 @@ pub fn stress(
     log: &mut (dyn Log + Send),
     stop: &AtomicBool,
 ) -> Result<Tally, RunError> {
-    let most = drives.len().min(cartridges.len());
-    if terms.in_flight == 0 || terms.in_flight > most {
-        return Err(RunError::Unsuitable(format!(
-            "{} cycles in flight need as many drives and cartridges; there are {} and {}",
-            terms.in_flight,
-            drives.len(),
-            cartridges.len()
-        )));
-    }
+    terms.check(drives.len(), cartridges.len())?;
     let began = begin_together(changer, drives.iter_mut().map(|tested| &mut tested.drive));
     let hall = Hall {
         cartridges,

@@ -141,6 +141,18 @@ fn a_test_of_a_library_takes_each_drive_once() {
 }
 
 #[test]
+fn a_test_that_needs_more_drives_than_there_are_is_refused_before_anything_is_said_or_written() {
+    let desk = library();
+    desk.put("log.jsonl", "of another run");
+    let refused = desk.run(
+        "library stress emulated:lib --drives emulated:lib#drive0 --in-flight 2 --inventory --events log.jsonl",
+    );
+    let said = "tapewise: --in-flight: 2 cycles in flight need as many drives and cartridges; there are 1 and ";
+    assert!(refused.err.starts_with(said), "{}", refused.err);
+    assert_eq!(desk.read("log.jsonl"), "of another run");
+}
+
+#[test]
 fn names_that_lead_nowhere_are_bad_input() {
     let desk = library();
     desk.refused(

@@ -131,6 +131,14 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
     let inventory = changer.inventory()?;
     let mut drives = all_tested(&mut devices, &args.drives, &inventory)?;
     let cartridges = SlottedCartridge::all(&inventory);
+    let terms = Terms {
+        in_flight: args.in_flight,
+        limit,
+        seed: args.seed,
+    };
+    terms
+        .check(drives.len(), cartridges.len())
+        .map_err(|error| CliError::from(error).of("--in-flight"))?;
     let meter = Meter::new();
     let mounts = AtomicU64::new(0);
     let watch = |event: &Event| {
@@ -157,11 +165,6 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
         units::count(drives.len(), "drive"),
         args.in_flight
     ));
-    let terms = Terms {
-        in_flight: args.in_flight,
-        limit,
-        seed: args.seed,
-    };
     let tally = stress(
         &mut changer,
         &mut drives,
