@@ -186,6 +186,34 @@ fn what_shrinks_is_compressed_before_it_is_written_and_comes_back_as_it_was() {
 }
 
 #[test]
+fn a_cartridge_of_another_archive_is_never_taken_for_a_blank_and_called_not_blank() {
+    let mut site = Site::new(1, 2, Faults::none());
+    site.store(4, 1, 3);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("written");
+    let (id, theirs) = site.catalogue.volumes().expect("volumes").remove(0);
+    // From now on it is that of an archive that this one knows nothing of.
+    let forgotten = site.catalogue.forget_volume(id, Loss::Accepted, 5);
+    forgotten.expect("forgotten");
+    site.store(4, 1, 4);
+    let migrated = site
+        .mover(|mover| mover.migrate(i64::MAX))
+        .expect("written");
+    let said = format!(
+        "the cartridge is not blank: it is volume {} ({}). Nothing was written",
+        theirs.uuid, theirs.label
+    );
+    let (label, why) = &migrated.volumes_lost[0];
+    assert!(*label == theirs.label && why.starts_with(&said), "{why}");
+    let volumes = site.catalogue.volumes().expect("volumes");
+    assert!(
+        volumes
+            .iter()
+            .all(|(_, volume)| volume.label != theirs.label)
+    );
+}
+
+#[test]
 fn a_worm_cartridge_is_never_taken_for_a_blank() {
     let faults = Faults {
         worm: vec!["TW0001".to_owned()],

@@ -35,6 +35,17 @@ impl DriveContext<'_> {
                 let volume = Volume { uuid, ..volume };
                 VolumeWriter::label(recorder, &self.label_of(&volume), Blank::Required)
             }
+            // Chosen because it seemed blank.
+            (
+                Err(VolumeError::OtherVolume {
+                    found,
+                    found_barcode,
+                    ..
+                }),
+                VolumeState::Empty,
+            ) => Err(VolumeError::NotBlank {
+                what: format!("it is volume {found} ({found_barcode})"),
+            }),
             (resumed, _) => resumed,
         };
         let writer = writer.map_err(|source| MoveError::Volume { label, source })?;
