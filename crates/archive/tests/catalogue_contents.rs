@@ -121,9 +121,13 @@ fn facts_of_a_cartridge_are_the_last_that_were_seen(catalogue: Arc<dyn Catalogue
         .collect();
     assert_eq!(facts, [("load_count", "4", 5), ("serial_number", "9Z", 2)]);
     let other = catalogue.add_volume(&volume("B00001L8"), 1);
-    let noted = catalogue.note_facts(other.expect("a volume"), &[("load_count", "11")], 6);
+    let other = other.expect("a volume");
+    let noted = catalogue.note_facts(other, &[("load_count", "11")], 6);
     noted.expect("noted");
     assert_eq!(catalogue.most_loads().expect("a catalogue"), Some(11));
+    let with_fact = |name: &str| catalogue.with_fact(name).expect("a catalogue");
+    assert_eq!(with_fact("load_count"), [id, other]);
+    assert_eq!(with_fact("serial_number"), [id]);
 }
 
 #[test]

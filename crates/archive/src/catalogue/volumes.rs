@@ -35,6 +35,9 @@ pub struct Rediscovered {
 /// The fact that says how often a cartridge was loaded.
 pub const LOAD_COUNT: &str = "load_count";
 
+/// The fact that somebody has retired a volume, which is full since then.
+pub const RETIRED: &str = "retired";
+
 /// The fact that a volume is full only because the catalogue was a backup: it takes more once its tape was read.
 pub(super) const FULL_IN_BACKUP: &str = "full_in_backup";
 
@@ -187,4 +190,7 @@ pub trait Volumes: Send + Sync {
 
     /// How often the cartridge was loaded that was loaded most, of those whose memory told it.
     fn most_loads(&self) -> Result<Option<u64>>;
+
+    /// The volumes of which a fact was noted.
+    fn with_fact(&self, name: &str) -> Result<Vec<VolumeId>>;
 }

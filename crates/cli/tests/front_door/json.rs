@@ -77,6 +77,10 @@ fn what_is_stored_found_checked_and_recalled_is_one_document_each() {
     let retired = format!("catalog retire --archive A {volume}");
     let retired = document(&desk, &retired, "catalog-retire");
     assert_eq!(retired["retired"], json!([volume]));
+    let listed = document(&desk, "catalog volumes --archive A", "catalog-volumes");
+    assert_eq!(listed["volumes"][0]["state"], "retired");
+    let listed = desk.done("catalog volumes --archive A");
+    assert!(listed.text().contains("  retired  "), "{}", listed.text());
     let upgraded = document(&desk, "catalog upgrade --archive A", "catalog-upgrade");
     assert_eq!(upgraded["brings"], json!([]));
     document(&desk, "recall cancel --archive A --all", "recall-cancel");

@@ -209,6 +209,11 @@ impl<D: Database> Volumes for D {
         Ok(most.flatten().map(i64::unsigned_abs))
     }
 
+    fn with_fact(&self, name: &str) -> Result<Vec<VolumeId>> {
+        let sql = "SELECT volume FROM fact WHERE name = ?1 ORDER BY volume";
+        self.read(|transaction| all(transaction, sql, [name], |row| row.get(0)))
+    }
+
     fn facts(&self, id: VolumeId) -> Result<Vec<Fact>> {
         let sql = "SELECT name, value, seen_ns FROM fact WHERE volume = ?1 ORDER BY name";
         self.read(|transaction| {

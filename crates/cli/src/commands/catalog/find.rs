@@ -9,8 +9,9 @@ use crate::units;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::{Found, Pattern};
+use tapewise_archive::catalogue::{Found, Pattern, RETIRED, VolumeId};
 use tapewise_archive::deliver::shown;
+use tapewise_archive::record::{Volume, VolumeState};
 use tapewise_formats::list::Separator;
 use tapewise_plot::Table;
 
@@ -145,13 +146,18 @@ pub struct VolumesArgs {
 /// Runs it.
 pub fn volumes(args: &VolumesArgs) -> Result<ExitCode, CliError> {
     let archive = Archive::open_to_read(&args.archive)?;
+    let retired = archive.catalogue.with_fact(RETIRED)?;
+    let state = |id: VolumeId, volume: &Volume| match volume.state {
+        VolumeState::Full if retired.binary_search(&id).is_ok() => RETIRED,
+        state => state.name(),
+    };
     if args.json {
         let volumes = archive.catalogue.volumes()?.into_iter();
-        let volumes = volumes.map(|(_, volume)| {
+        let volumes = volumes.map(|(id, volume)| {
             json!({
                 "volume": volume.label,
                 "format": volume.format.name(),
-                "state": volume.state.name(),
+                "state": state(id, &volume),
                 "recorded_bytes": volume.written_bytes,
                 "next_block": volume.next_block,
                 "uuid": volume.uuid,
@@ -172,11 +178,11 @@ pub fn volumes(args: &VolumesArgs) -> Result<ExitCode, CliError> {
             "uuid",
         ],
     );
-    for (_, volume) in archive.catalogue.volumes()? {
+    for (id, volume) in archive.catalogue.volumes()? {
         table.row([
             volume.label.clone(),
             volume.format.name().to_owned(),
-            volume.state.name().to_owned(),
+            state(id, &volume).to_owned(),
             units::bytes(volume.written_bytes),
             volume.next_block.to_string(),
             volume.uuid.clone(),

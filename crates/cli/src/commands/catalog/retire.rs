@@ -10,7 +10,7 @@ use crate::units;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tapewise_archive::catalogue::Loss;
+use tapewise_archive::catalogue::{Loss, RETIRED};
 use tapewise_archive::record::VolumeState;
 
 /// Remove volumes from the catalogue: cartridges that are lost, destroyed or labelled again.
@@ -106,6 +106,9 @@ pub fn retire(args: &Retire) -> Result<ExitCode, CliError> {
     for label in &args.volumes {
         let id = volume(&archive, label)?;
         archive.catalogue.set_volume_state(id, VolumeState::Full)?;
+        archive
+            .catalogue
+            .note_facts(id, &[(RETIRED, "")], now_ns())?;
         answer.line(&format!(
             "{label}: retired; tapewise only reads it from now on"
         ))?;
