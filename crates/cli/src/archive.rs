@@ -13,14 +13,15 @@ use crate::telemetry;
 use crate::units::count;
 use std::io::{ErrorKind, LineWriter};
 use std::ops::{Deref, DerefMut};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Once};
 use tapewise::Cartridge;
 use tapewise_archive::cache::{Cache, CacheError, Recovered};
 use tapewise_archive::catalogue::{CatalogueError, Held, PostgresUrl, Upgrade};
 use tapewise_archive::mover::{MoveError, Mover, Settings, random_uuid};
-use tapewise_archive::open::{Archive as Opened, Machinery, Notice, OpenError};
+use tapewise_archive::open::{Archive as Opened, Machinery, Notice, OpenError, read_settings};
 use tapewise_archive::reserve::ReserveState;
 use tapewise_archive::settings::ArchiveSettings;
 use tapewise_archive::store::StoreError;
@@ -55,12 +56,14 @@ impl Archive {
 
     /// Opens an archive to work on it.
     pub fn open(directory: &Path) -> Result<Archive, CliError> {
+        say_if_others_see_the_password(directory);
         let opened = Opened::open(directory).map_err(|error| hinted(error, directory))?;
         Archive(opened).checked()
     }
 
     /// Opens an archive whose catalogue is to be made again; a lost one is made anew.
     pub fn open_to_rebuild(directory: &Path) -> Result<Archive, CliError> {
+        say_if_others_see_the_password(directory);
         Archive(Opened::open_to_rebuild(directory)?).checked()
     }
 
@@ -84,6 +87,7 @@ impl Archive {
 
     /// Opens an archive to look things up: nothing is changed, not even on a full disk.
     pub fn open_to_read(directory: &Path) -> Result<Archive, CliError> {
+        say_if_others_see_the_password(directory);
         let opened = Opened::open_to_read(directory).map_err(|error| hinted(error, directory))?;
         let archive = Archive(opened);
         archive.check_profile()?;
@@ -348,6 +352,25 @@ impl Archive {
             new_uuid: &random_uuid,
         };
         Ok(self.0.work(cache, machinery, &mut tell, work)?)
+    }
+}
+
+/// Says, once, that others can read the password in the URL of the catalogue.
+fn say_if_others_see_the_password(directory: &Path) {
+    static ONCE: Once = Once::new();
+    let path = directory.join("archive.toml");
+    let mode = path.metadata().map_or(0, |file| file.mode() & 0o777);
+    // What is wrong with the settings is said by whoever opens the archive.
+    let settings = read_settings(directory).ok();
+    let url = settings.and_then(|settings| settings.catalogue?.parse::<PostgresUrl>().ok());
+    if mode & 0o007 != 0 && url.is_some_and(|url| url.has_password()) {
+        ONCE.call_once(|| {
+            let path = path.display();
+            say(format_args!(
+                "tapewise: {path} has the mode {mode:04o}: every user of this machine can get at the password of the \
+                 catalogue's database in it; `chmod o-rwx {path}` keeps others out\n"
+            ));
+        });
     }
 }
 

@@ -121,3 +121,26 @@ fn a_backup_does_not_go_onto_the_catalogue_itself() {
     desk.done("catalog check --archive A");
     desk.done("store --archive A");
 }
+
+#[test]
+fn a_password_that_everybody_can_read_is_said_once() {
+    let desk = desk();
+    let settings = desk.read("A/archive.toml");
+    let path = desk.path().join("A/archive.toml");
+    // Nobody listens there.
+    for (user, mode, notices) in [
+        ("me:secret", 0o644, 1),
+        ("me:secret", 0o600, 0),
+        ("me", 0o644, 0),
+    ] {
+        let url = format!("catalogue = \"postgresql://{user}@127.0.0.1:1/tapes\"\n");
+        desk.put("A/archive.toml", url + &settings);
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(&path, mode).expect("a mode");
+        let ran = desk.run("catalog volumes --archive A");
+        let notice =
+            "A/archive.toml has the mode 0644: every user of this machine can get at the password";
+        assert_eq!(ran.err.matches(notice).count(), notices, "{}", ran.err);
+        assert!(!ran.err.contains("secret"), "{}", ran.err);
+    }
+}

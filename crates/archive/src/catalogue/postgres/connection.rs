@@ -47,6 +47,11 @@ impl PostgresUrl {
         Ok(client)
     }
 
+    /// Whether it has a password.
+    pub fn has_password(&self) -> bool {
+        self.config.get_password().is_some()
+    }
+
     /// As errors name it.
     pub(super) fn name(&self) -> PathBuf {
         PathBuf::from(self.to_string())
