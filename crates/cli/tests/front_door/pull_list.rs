@@ -147,6 +147,8 @@ fn where_nobody_is_there_what_is_missing_is_said_and_the_queue_keeps_it_only_if_
     let listed = desk.done("recall queue --archive A");
     let path = first["path"].as_str().expect("a path");
     assert!(listed.text().contains(path), "{}", listed.text());
+    let narrow = desk.shell("COLUMNS=20 $TAPEWISE recall queue --archive A");
+    assert!(narrow.text().contains(path), "{}", narrow.text());
     let one = desk.done(&format!("recall cancel --archive A {}", first["request"]));
     assert_eq!(one.text(), "cancelled  1 recall\n");
     desk.refused(

@@ -114,14 +114,14 @@ pub fn list(directory: &Path, as_json: bool) -> Result<ExitCode, CliError> {
         print("no recall that failed is left to deal with\n")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = Table::new("", &["request", "attempts", "to", "file", "why"]);
+    let mut table = Table::new("", &["request", "file", "why", "to", "attempts"]);
     for entry in entries {
         table.row([
             entry.request.to_string(),
-            entry.attempts.to_string(),
-            entry.to.unwrap_or_else(|| "the cache".to_owned()),
             entry.path,
             entry.why,
+            entry.to.unwrap_or_else(|| "the cache".to_owned()),
+            entry.attempts.to_string(),
         ]);
     }
     print(&crate::output::table(&table))?;

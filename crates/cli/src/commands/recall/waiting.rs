@@ -124,14 +124,15 @@ fn queue(args: &Queue) -> Result<ExitCode, CliError> {
         print("no recall waits\n")?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = Table::new("", &["request", "state", "size", "to", "file"]);
+    // The first two columns stay however long the paths are.
+    let mut table = Table::new("", &["request", "file", "state", "size", "to"]);
     for entry in entries {
         table.row([
             entry.request.to_string(),
+            entry.path,
             entry.state.to_owned(),
             units::bytes(entry.bytes),
             entry.to.unwrap_or_else(|| "the cache".to_owned()),
-            entry.path,
         ]);
     }
     print(&crate::output::table(&table))?;
