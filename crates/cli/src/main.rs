@@ -173,16 +173,18 @@ const LINUX_ONLY: [&str; 7] = [
     "recall", "store", "catalog", "serve", "mover", "demo", "doctor",
 ];
 
-/// The help of what this system has.
+/// The help of what this system has, and what was built in.
 fn help() -> String {
-    if cfg!(target_os = "linux") {
-        return HELP.to_owned();
-    }
+    let is_linux = cfg!(target_os = "linux");
     let is_here = |line: &&str| {
         let word = line.split_whitespace().next().unwrap_or_default();
-        word != "Archive" && !LINUX_ONLY.contains(&word)
+        let is_built_in = word != "page" || cfg!(feature = "page");
+        is_built_in && (is_linux || word != "Archive" && !LINUX_ONLY.contains(&word))
     };
     let here: Vec<&str> = HELP.lines().filter(is_here).collect();
+    if is_linux {
+        return here.join("\n") + "\n";
+    }
     let rest = LINUX_ONLY.join(", ");
     format!("{}\n\nOn Linux there are also {rest}.\n", here.join("\n"))
 }
@@ -208,6 +210,8 @@ enum Verb {
     Profile(commands::profile::Profile),
     Simulate(Box<commands::simulate::Simulate>),
     Capacity(Box<commands::capacity::Capacity>),
+    // It is there in every program, and says where to get one that has it.
+    #[cfg_attr(not(feature = "page"), command(hide = true))]
     Page(commands::page::Page),
     Reproduce(commands::reproduce::Reproduce),
     Audit(commands::audit::Audit),
@@ -358,6 +362,8 @@ mod tests {
             let line = format!("  {:<10} {about}\n", verb.get_name());
             assert!(HELP.contains(&line), "{line:?}");
         }
+        let has_page = help().contains("\n  page  ");
+        assert_eq!(has_page, commands::page::PAGE.is_some());
         Cli::command().debug_assert();
     }
 
