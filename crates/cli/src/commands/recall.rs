@@ -14,9 +14,10 @@ use crate::placement::PlacementArgs;
 use crate::quantity;
 use crate::search::SearchArgs;
 use crate::settings::Settings;
-use clap::ArgGroup;
-use clap::builder::NonEmptyStringValueParser;
-use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use clap::builder::{
+    NonEmptyStringValueParser, OsStringValueParser, StyledStr, TypedValueParser as _,
+};
+use clap::{Arg, ArgGroup};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -37,9 +38,11 @@ use tapewise_order::Algorithm;
     group(ArgGroup::new("source").args(["ltfs", "ltfs_mount", "archive"])),
     mut_arg("profile", |arg| {
         arg.required(false).default_value(BY_NAME).help(
-            "Drive profile: a name from `tapewise profile list`, or a TOML file. With --ltfs tapewise finds it by the drive's name",
+            "Drive profile: a name from `tapewise profile list`, or a TOML file. With --ltfs tapewise finds it by the drive's \
+             name, with --ltfs-mount it is needed. Not with --archive",
         )
     }),
+    mut_args(of_a_mount),
 )]
 pub struct Recall {
     #[command(subcommand)]
@@ -142,13 +145,13 @@ pub struct Recall {
     null: bool,
     /// Checksums to compare with: a list of md5sum, sha256sum or xxhsum, an MHL, or a BagIt manifest.
     /// Its names are below its own directory if that is on the volume, otherwise below the top of the
-    /// volume. May be given several times.
+    /// volume. May be given several times. Not with --archive.
     #[arg(long, value_name = "LIST")]
     sums: Vec<PathBuf>,
-    /// Replace files in --to that have other contents.
+    /// Replace files in --to that have other contents. Not with --archive.
     #[arg(long)]
     replace: bool,
-    /// Do not write a media hash list (MHL) into --to.
+    /// Do not write a media hash list (MHL) into --to. An archive writes none.
     #[arg(long)]
     no_mhl: bool,
     /// Only print what would be read, in which order and when, and what would go wrong.
@@ -179,6 +182,25 @@ const OF_A_MOUNT: [&str; 10] = [
     "prove",
     "seed",
 ];
+
+/// Says of options that are for a mount that they are: other verbs, which have them too, read no mount.
+fn of_a_mount(mut arg: Arg) -> Arg {
+    if !OF_A_MOUNT.contains(&arg.get_id().as_str()) {
+        return arg;
+    }
+    let said = |help: &StyledStr| {
+        let help = help.to_string();
+        let (first, rest) = help.split_at(help.chars().next().map_or(0, char::len_utf8));
+        format!("With --ltfs-mount: {}{rest}", first.to_lowercase())
+    };
+    if let Some(help) = arg.get_help().map(said) {
+        arg = arg.help(help);
+    }
+    if let Some(help) = arg.get_long_help().map(said) {
+        arg = arg.long_help(help);
+    }
+    arg
+}
 
 /// A name of a file. None at all would stand for everything, and comes of a variable of a shell that is not set.
 fn name(given: OsString) -> Result<OsString, &'static str> {
@@ -316,4 +338,23 @@ pub fn run(args: &Recall) -> Result<ExitCode, CliError> {
         );
     }
     mount::run(args, directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_says_which_options_are_for_a_mount() {
+        let recall = <Recall as clap::Args>::augment_args(clap::Command::new("recall"));
+        for arg in recall.get_arguments() {
+            let is_so = OF_A_MOUNT.contains(&arg.get_id().as_str());
+            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            assert_eq!(
+                help.starts_with("With --ltfs-mount: "),
+                is_so,
+                "{arg}: {help}"
+            );
+        }
+    }
 }
