@@ -61,6 +61,15 @@ pub enum CtaError {
         /// What is wrong.
         what: String,
     },
+    /// An object that is no tape file.
+    #[error(
+        "item {item} has neither af nor tf: a JSON array is read as the output of `cta-admin --json tapefile ls`, and this \
+         is none. Requests as JSON have one object a line, without brackets and commas (JSON Lines)"
+    )]
+    NotATapeFile {
+        /// Which item of the array, from 1.
+        item: u64,
+    },
     /// A field that must be there is not.
     #[error("item {item}: {field} is missing")]
     Missing {
@@ -157,6 +166,9 @@ pub fn read_cta_tapefiles(input: impl BufRead) -> Result<Requests, CtaError> {
 
 fn request(entry: Item, item: u64, notices: &mut Notices) -> Result<Option<Request>, CtaError> {
     let missing = |field| CtaError::Missing { item, field };
+    if entry.af.is_none() && entry.tf.is_none() {
+        return Err(CtaError::NotATapeFile { item });
+    }
     let af = entry.af.ok_or_else(|| missing("af"))?;
     let tf = entry.tf.ok_or_else(|| missing("tf"))?;
     let df = entry.df.unwrap_or_default();
@@ -256,6 +268,7 @@ fn check_positions(requests: &[Request]) -> Result<(), CtaError> {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object with af and tf")]
 struct Item {
     af: Option<ArchiveFile>,
     df: Option<DiskFile>,

@@ -2,7 +2,6 @@
 
 use crate::number::excerpt;
 use jiff::civil;
-use jiff::tz::TimeZone;
 use std::fmt;
 
 /// When a request has to be done.
@@ -140,9 +139,12 @@ pub(crate) fn unix_us(text: &str) -> Option<i64> {
         0,
         0,
     );
-    let minute_began = minute_began.ok()?.to_zoned(TimeZone::UTC).ok()?;
+    // Its instants end before the last day of 9999 does; its calendar does not.
+    let since_1970 = minute_began
+        .ok()?
+        .duration_since(civil::date(1970, 1, 1).at(0, 0, 0, 0));
     let (fraction_us, zone) = parse_fraction(&bytes[19..])?;
-    let seconds = minute_began.timestamp().as_second() + second - parse_zone(zone)?;
+    let seconds = since_1970.as_secs() + second - parse_zone(zone)?;
     Some(seconds * 1_000_000 + fraction_us)
 }
 
@@ -196,6 +198,8 @@ mod tests {
             Some(1_795_233_685_992_648)
         );
         assert_eq!(us("1969-12-31T23:59:59.5Z"), Some(-500_000));
+        let last = us("9999-12-31T23:59:59-23:59");
+        assert_eq!(last, Some((253_402_300_799 + 86_340) * 1_000_000));
     }
 
     #[test]

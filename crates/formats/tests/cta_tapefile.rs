@@ -83,6 +83,11 @@ fn errors_name_the_item_and_the_field() {
             "item 1: tf is missing",
         ),
         (
+            r#"[{"id":"a","start_block":5,"block_count":3}]"#.to_owned(),
+            "item 1 has neither af nor tf: a JSON array is read as the output of `cta-admin --json tapefile ls`, and this \
+             is none. Requests as JSON have one object a line",
+        ),
+        (
             format!("[{}]", good.replace("\"vid\":\"V1\"", "\"vid\":\"\"")),
             "item 1: tf.vid is missing",
         ),
