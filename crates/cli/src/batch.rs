@@ -27,8 +27,8 @@ pub struct Input {
     /// Format of the requests, if tapewise does not recognise it.
     #[arg(long, value_name = "FORMAT", value_parser = format_name)]
     format: Option<&'static Format>,
-    /// Index of an LTFS volume; the names to read come from --files-from or standard input. Several
-    /// indexes, or a directory of them, give a pull list over several tapes.
+    /// Index of an LTFS volume; the names to read come from --files-from or standard input. With
+    /// `order`, several indexes, or a directory of them, give a pull list over several tapes.
     #[arg(long, value_name = "XML|DIR", num_args = 1.., conflicts_with = "requests")]
     ltfs_index: Vec<PathBuf>,
     /// Label of the same volume: its block size and partitions.
