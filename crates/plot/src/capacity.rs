@@ -89,9 +89,11 @@ fn picture(
             .map(|(_, s)| s)
             .chain(places.iter().map(|(_, s)| s.estimate))
     });
-    let above = match seconds.fold(0.0, f64::max) > far_s {
-        true => format!("; above {} s not drawn", number(far_s)),
-        false => String::new(),
+    let is_above = seconds.fold(0.0, f64::max) > far_s;
+    let above = if is_above {
+        format!("; above {} s not drawn", number(far_s))
+    } else {
+        String::new()
     };
     let title = format!(
         "{} of responses by drives, {scenario} (thin: by formula{above})",
