@@ -84,6 +84,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tapewise_library::pool::{Blame, Pool, PoolError};
 use tapewise_model::Profile;
+use tapewise_model::units::count;
 use tapewise_order::Algorithm;
 use tapewise_run::{Log, RunError};
 use tapewise_scsi::{Attention, Condition};
@@ -203,9 +204,10 @@ pub enum MoveError {
     Deliver(#[from] DeliverError),
     /// Files wait for tape, and there is none.
     #[error(
-        "files in the cache that lack copies: {files}. No volume takes them: {volumes} are full, suspect, of another \
-         tier or hold a copy already, and no blank cartridge is within reach of a robot.{} Add cartridges, then start \
+        "files in the cache that lack copies: {files}. No volume takes them: those that there are ({}) are full, suspect, \
+         of another tier or hold a copy already, and no blank cartridge is within reach of a robot.{} Add cartridges, then start \
          again: nothing is lost",
+        count(*volumes, "volume"),
         passed_over(lost)
     )]
     NoVolume {

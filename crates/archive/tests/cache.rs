@@ -188,8 +188,8 @@ fn a_cache_full_of_what_must_stay_says_what_holds_it(catalogue: Arc<dyn Catalogu
     let error = cache.reserve(101, 5).err().expect("full");
     assert_eq!(
         error.to_string(),
-        "the cache is full: 101 bytes wanted, high water is 1000; 1 files with 400 bytes are not on tape \
-         yet, 1 with 300 bytes are pinned, 200 bytes are reserved by transfers"
+        "the cache is full: 101 bytes wanted, high water is 1000; not on tape yet: 1 file with 400 bytes; \
+         pinned: 1 file with 300 bytes; 200 bytes are reserved by transfers"
     );
     let error = cache.reserve(1001, 5).err().expect("too large");
     assert!(matches!(error, CacheError::TooLarge { .. }));

@@ -3,6 +3,7 @@
 use crate::commands::drive::READY_LIMIT;
 use crate::device;
 use crate::error::CliError;
+use crate::units;
 use tapewise::rao::head_block;
 use tapewise::{Batch, Found, Location, Placed};
 use tapewise_formats::rao_batch::number_name;
@@ -117,8 +118,8 @@ fn ask(drive: &mut TapeDrive, segments: &[Segment]) -> Result<AccessOrder, CliEr
     let most = usize::from(limits.most_segments);
     if segments.len() > most {
         return Err(CliError::input(format!(
-            "--judge: the order has {} segments with the place of the head, the drive takes {most}",
-            segments.len()
+            "--judge: the order has {} with the place of the head, the drive takes {most}",
+            units::count(segments.len(), "segment")
         )));
     }
     generate.send(drive.transport())?;
@@ -150,10 +151,10 @@ fn text(asked: &[Asked], answer: &AccessOrder, is_emulated: bool) -> String {
         table.note("the drive did not return the order as it was sent");
     }
     table.note(format!(
-        "process {}, status {}, {} segments returned. Beside each read stand our prediction of the way to it, and bytes 2-4, which may be the drive's estimate",
+        "process {}, status {}, {} returned. Beside each read stand our prediction of the way to it, and bytes 2-4, which may be the drive's estimate",
         answer.process,
         answer.status,
-        answer.segments.len()
+        units::count(answer.segments.len(), "segment")
     ));
     table.note(if is_emulated {             "an emulated drive: its answer is our own stand-in and says nothing of any drive; it \
              leaves these bytes zero"

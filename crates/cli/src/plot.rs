@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use crate::output;
 use crate::search::SearchArgs;
+use crate::units;
 use std::path::Path;
 use tapewise::{Found, Origin, Placed};
 use tapewise_order::Algorithm;
@@ -27,7 +28,11 @@ pub fn side_by_side(placed: &Placed, orders: [&Found; 2]) -> String {
         title: format!("{}, as predicted", found.origin.title()),
         plan: &found.plan,
     });
-    let title = format!("{}, {} reads", placed.profile.title, placed.problem.len());
+    let title = format!(
+        "{}, {}",
+        placed.profile.title,
+        units::count(placed.problem.len(), "read")
+    );
     head_paths(&panels, &placed.problem.tape().geometry, &title)
 }
 

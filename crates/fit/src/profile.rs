@@ -8,6 +8,7 @@ use tapewise_model::locate::{CurvesCoefficients, CurvesValues, LandingCoefficien
 use tapewise_model::profile::{
     FourRegionValues, HelicalValues, Known, LandingValues, Locate, LtoValues, Sourced, Status,
 };
+use tapewise_model::units::count;
 
 /// The key of the log in the profile's `[sources]`.
 const LOG: &str = "LOG";
@@ -55,11 +56,11 @@ fn summary(found: &Outcome) -> String {
         Places::Found => " placed by their times",
     };
     format!(
-        "{}, fitted to {} locates of {origin}{placed}: {:.2} s standard error on {held_out}, without {} outliers.",
+        "{}, fitted to {} of {origin}{placed}: {:.2} s standard error on {held_out}, without {}.",
         capital(choice.candidate.name()),
-        found.records.samples.len(),
+        count(found.records.samples.len(), "locate"),
         choice.overall.bulk_s,
-        found.comparison.outliers,
+        count(found.comparison.outliers, "outlier"),
     )
 }
 

@@ -142,8 +142,11 @@ impl EventLog {
                 code: "session-twice".to_owned(),
                 line: None,
                 text: format!(
-                    "a session of {} events is in more than one log: counted once",
-                    mine.events.len().min(session.events.len())
+                    "a session of {} is in more than one log: counted once",
+                    tapewise_model::units::count(
+                        mine.events.len().min(session.events.len()),
+                        "event"
+                    )
                 ),
             });
             if session.events.len() > mine.events.len() {
@@ -258,7 +261,10 @@ impl<R: BufRead> EventReader<R> {
     pub fn finish(mut self) -> Vec<Notice> {
         for (name, (line, count)) in self.unknown {
             self.notices.push("unknown-field", Some(line), || {
-                format!("the field \"{name}\" is not known: left out ({count} times)")
+                format!(
+                    "the field \"{name}\" is not known: left out ({})",
+                    tapewise_model::units::count(count as usize, "time")
+                )
             });
         }
         self.notices.finish()

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use tapewise::Origin;
 use tapewise::audit::{Findings, Hours, ORDERS, Spent, Sums, sorted};
 use tapewise_model::Micros;
+use tapewise_model::units::count;
 
 /// Rows before all others are put together.
 const ROWS: usize = 10;
@@ -129,7 +130,7 @@ fn orders(sums: &Sums) -> Rows {
             .to_vec(),
     };
     Rows {
-        title: format!("the same {} reads in other orders", sums.reads),
+        title: format!("the same {} in other orders", count(sums.reads, "read")),
         unit,
         parts: vec![
             Part {

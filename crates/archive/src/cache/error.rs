@@ -4,6 +4,7 @@ use crate::catalogue::{CatalogueError, FileId, Holds};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use tapewise_model::units::count;
 
 /// Why the cache refused or failed.
 #[derive(Debug, thiserror::Error)]
@@ -49,8 +50,8 @@ pub enum CacheError {
     },
     /// There is no room, and nothing that may go.
     #[error(
-        "the cache is full: {wanted_bytes} bytes wanted, {limit}; {} files with {} bytes are not on tape yet, {} with {} bytes are pinned, {reserved_bytes} bytes are reserved by transfers",
-        .holds.dirty_files, .holds.dirty_bytes, .holds.pinned_files, .holds.pinned_bytes
+        "the cache is full: {wanted_bytes} bytes wanted, {limit}; not on tape yet: {} with {} bytes; pinned: {} with {} bytes; {reserved_bytes} bytes are reserved by transfers",
+        count(.holds.dirty_files as usize, "file"), .holds.dirty_bytes, count(.holds.pinned_files as usize, "file"), .holds.pinned_bytes
     )]
     Full {
         /// What was wanted.

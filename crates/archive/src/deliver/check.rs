@@ -6,6 +6,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, StatVfs};
 use rustix::io::Errno;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use tapewise_model::units::count;
 use unicode_normalization::UnicodeNormalization as _;
 
 /// What was found before a delivery.
@@ -81,7 +82,11 @@ impl fmt::Display for Problem {
                 "the files take {needed_bytes} bytes, the destination has {free_bytes} free"
             ),
             Problem::NoInodes { files, free } => {
-                write!(f, "{files} files, the destination takes {free} more")
+                write!(
+                    f,
+                    "{}, the destination takes {free} more",
+                    count(*files as usize, "file")
+                )
             }
             Problem::Twice(path) => write!(f, "{path}: is listed twice"),
             Problem::Alike(first, second, sameness) => {

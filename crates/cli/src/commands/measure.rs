@@ -11,6 +11,7 @@ use crate::output::say;
 use crate::plot;
 use crate::progress::{Left, Meter, State};
 use crate::quantity;
+use crate::units;
 use clap::Args;
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
@@ -492,7 +493,10 @@ fn may_write(asked: &Asked, recorder: &mut Recorder<'_>) -> Result<bool, CliErro
     if there == 0 || asked.args.overwrite {
         return Ok(true);
     }
-    let what = format!("the cartridge holds {there} blocks; --write would overwrite them");
+    let what = format!(
+        "the cartridge holds {}, which --write would overwrite",
+        units::count(there as usize, "block")
+    );
     let hint = "leave out --write to measure the cartridge as it is, or add --overwrite if its data may be lost";
     Err(CliError::with(Exit::Refused, what).hint(hint))
 }
@@ -508,8 +512,9 @@ fn fill_up(asked: &Asked, recorder: &mut Recorder<'_>, host_bytes: usize) -> Res
     })?;
     drop(meter);
     say(format_args!(
-        "filled with {} blocks in {} of drive time\n",
-        filled.blocks, filled.took
+        "filled with {} in {} of drive time\n",
+        units::count(filled.blocks as usize, "block"),
+        filled.took
     ));
     Ok(())
 }

@@ -5,6 +5,7 @@
 
 use crate::stress::{SlottedCartridge, Tested};
 use std::sync::atomic::AtomicBool;
+use tapewise_model::units::count;
 use tapewise_run::measure::{Filled, fill};
 use tapewise_run::{Log, READY_LIMIT, Recorder, RunError};
 use tapewise_scsi::Changer;
@@ -61,8 +62,9 @@ fn write(
     let there = recorder.end_of_data()?.block.unwrap_or(0);
     if there > 0 && !terms.overwrite {
         return Err(RunError::Unsuitable(format!(
-            "{} holds {there} blocks, which would be overwritten",
-            cartridge.label
+            "{} holds {}, which would be overwritten",
+            cartridge.label,
+            count(there as usize, "block")
         )));
     }
     let filled = fill(

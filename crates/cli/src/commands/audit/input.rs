@@ -3,6 +3,7 @@
 use crate::commands::fit::log_kind::{HEAD_BYTES, LogFormat, LogKind, recognise};
 use crate::error::CliError;
 use crate::output::refuse_twice;
+use crate::units;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -68,13 +69,15 @@ pub fn read(
     }
     if logs.mounts.before > 0 {
         let before = logs.mounts.before;
-        logs.notices
-            .push(format!("{before} events before --since are not counted"));
+        logs.notices.push(format!(
+            "{} before --since: not counted",
+            units::count(before as usize, "event")
+        ));
     }
     let overlaps = logs.mounts.overlaps;
     if overlaps > 0 {
         logs.notices.push(format!(
-            "{overlaps} events overlap the event before them on the same drive: hours add up to more than the clock's"
+            "events that overlap the one before them on the same drive: {overlaps}; hours add up to more than the clock's"
         ));
     }
     Ok(logs)
@@ -185,8 +188,8 @@ impl Logs {
         let untimed = untimed.count();
         if untimed > 0 {
             self.notices.push(format!(
-                "{name}: {untimed} of {} files without readWriteTime: their reading counts as no time",
-                log.reads.len()
+                "{name}: {untimed} of {} without readWriteTime: their reading counts as no time",
+                units::count(log.reads.len(), "file")
             ));
         }
         let mut clocks = Clocks::default();

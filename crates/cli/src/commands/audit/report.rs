@@ -15,7 +15,11 @@ const SHOWN: usize = 10;
 /// Tables for a person.
 pub fn text(found: &Findings, all: bool) -> String {
     let ledger = &found.ledger;
-    let mut text = format!("{:<10} {} events", "log", ledger.events);
+    let mut text = format!(
+        "{:<10} {}",
+        "log",
+        units::count(ledger.events as usize, "event")
+    );
     if found.emulated {
         text.push_str("; of an emulated drive: it proves nothing about hardware");
     }
@@ -116,7 +120,10 @@ fn lines(found: &Findings, sums: &Sums) -> Vec<(&'static str, String)> {
 pub fn page(found: &Findings, all: bool, picture: Option<String>) -> Page {
     let sums = found.sums();
     let ledger = &found.ledger;
-    let mut remarks = vec![format!("log: {} events", ledger.events)];
+    let mut remarks = vec![format!(
+        "log: {}",
+        units::count(ledger.events as usize, "event")
+    )];
     remarks.extend(found.notices.iter().cloned());
     let lines = lines(found, &sums).into_iter();
     remarks.extend(lines.map(|(head, rest)| format!("{head}: {rest}")));
@@ -348,7 +355,7 @@ fn days_table(ledger: &Ledger, all: bool, time: fn(Micros) -> String) -> Table {
     let whole = Hours::sum(days.values());
     let mut table = spent_table("day (UTC)", &whole, time, rows);
     if before > 0 {
-        table.note(format!("and {before} days before: --all"));
+        table.note(format!("and {} before: --all", units::count(before, "day")));
     }
     table
 }

@@ -4,6 +4,7 @@ use crate::archive::Archive;
 use crate::error::CliError;
 use crate::json;
 use crate::output::print;
+use crate::units;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -36,7 +37,7 @@ pub fn run(args: &Index) -> Result<ExitCode, CliError> {
     while archive.catalogue.index_names(PART_NAMES)? {
         names += PART_NAMES;
         if !args.json {
-            print(&format!("{names} names\n"))?;
+            print(&format!("{}\n", units::count(names, "name")))?;
         }
     }
     if args.json {

@@ -295,12 +295,12 @@ impl Times {
 fn text(document: &Document, tally: &Tally) -> String {
     let mut table = Table::new(
         format!(
-            "{} mounts and {} dismounts in {}: {:.1} mounts an hour, {} failures",
-            document.mounts,
-            document.dismounts,
+            "{} and {} in {}: {:.1} mounts an hour, {}",
+            units::count(document.mounts, "mount"),
+            units::count(document.dismounts, "dismount"),
             units::time(document.hours * 3600.0),
             document.mounts_per_hour,
-            document.failures.len()
+            units::count(document.failures.len(), "failure")
         ),
         &["seconds", "mean", "5 %", "median", "95 %", "longest"],
     );
@@ -341,7 +341,10 @@ fn verdict(tally: &Tally) -> Result<(), CliError> {
         return Err(CliError::with(Exit::Hardware, what).hint(hint));
     }
     if !tally.failures.is_empty() {
-        let what = format!("{} failures; all cartridges are back", tally.failures.len());
+        let what = format!(
+            "{}; all cartridges are back",
+            units::count(tally.failures.len(), "failure")
+        );
         return Err(CliError::with(Exit::Hardware, what));
     }
     if tally.interrupted {

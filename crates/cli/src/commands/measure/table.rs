@@ -80,9 +80,9 @@ pub fn answer(summary: &Summary, subject: &Subject, emulated: bool) -> String {
 /// The numbers.
 pub fn summary(summary: &Summary, subject: &Subject, took: Micros, emulated: bool) -> Table {
     let title = format!(
-        "{}, {} blocks of {} bytes",
+        "{}, {} of {} bytes",
         subject.profile.title,
-        subject.blocks,
+        units::count(subject.blocks as usize, "block"),
         subject.recorded_block_bytes()
     );
     let mut table = Table::new(

@@ -74,8 +74,10 @@ pub fn made(scenario: &Scenario, results: &Results) -> String {
         ),
     };
     format!(
-        "{} replications of {} requests, seed {}; {cut}{unsettled}",
-        results.replications, scenario.requests, results.seed
+        "{} of {}, seed {}; {cut}{unsettled}",
+        units::count(results.replications as usize, "replication"),
+        units::count(scenario.requests as usize, "request"),
+        results.seed
     )
 }
 

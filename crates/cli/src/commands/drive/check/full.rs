@@ -15,6 +15,7 @@ use crate::interrupt;
 use crate::log_file;
 use crate::output::{say, table_to_say};
 use crate::progress::{Meter, State};
+use crate::units;
 use std::io::BufWriter;
 use std::path::Path;
 use tapewise_formats::event::Event;
@@ -297,7 +298,10 @@ impl Work<'_> {
                 self.fill(recorder)?;
             }
         } else if self.args.write {
-            let what = format!("the cartridge holds {there} blocks; --write would overwrite them");
+            let what = format!(
+                "the cartridge holds {}, which --write would overwrite",
+                units::count(there as usize, "block")
+            );
             let hint = "leave out --write to measure the cartridge as it is, or add --overwrite if its data may be lost";
             return Err(CliError::with(Exit::Refused, what).hint(hint));
         }
@@ -373,8 +377,9 @@ impl Work<'_> {
         )?;
         drop(meter);
         say(format_args!(
-            "filled with {} blocks in {} of drive time\n",
-            filled.blocks, filled.took
+            "filled with {} in {} of drive time\n",
+            units::count(filled.blocks as usize, "block"),
+            filled.took
         ));
         Ok(())
     }
@@ -393,8 +398,9 @@ impl Work<'_> {
             return Ok(());
         }
         let what = format!(
-            "the cartridge holds {} blocks, and held {} when this acceptance began",
-            now.blocks, then.blocks
+            "the cartridge holds {}, and held {} when this acceptance began",
+            units::count(now.blocks as usize, "block"),
+            then.blocks
         );
         let hint = "put in the cartridge it began with, or give another -o";
         Err(CliError::with(Exit::Refused, what).hint(hint))

@@ -1,6 +1,7 @@
 //! The report of a drive as a page for a browser.
 
 use crate::html::{MADE_BY, moves, sentence};
+use crate::units;
 use tapewise_formats::event::{Action, Event, Outcome};
 use tapewise_model::Profile;
 use tapewise_plot::html::{Report as Page, Sheet};
@@ -40,8 +41,8 @@ fn answer(report: &DriveReport) -> String {
     match all {
         None => format!("{drive}: nothing to compare its locates with"),
         Some((judged, all)) => format!(
-            "{drive}: {} locates took {:.1} s {} on average than profile {} predicts; {:.0} % are off by more than 2 s",
-            all.locates,
+            "{drive}: {} took {:.1} s {} on average than profile {} predicts; {:.0} % are off by more than 2 s",
+            units::count(all.locates, "locate"),
             all.mean_s.abs(),
             if all.mean_s < 0.0 { "less" } else { "more" },
             judged.profile,

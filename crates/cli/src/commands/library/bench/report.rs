@@ -64,12 +64,12 @@ pub fn shown(measured: &Measured, as_json: bool) -> Result<String, CliError> {
 
 fn text(measured: &Measured) -> String {
     let title = format!(
-        "{} of {} requests answered in {} by {} that took part; {} failures",
+        "{} of {} answered in {} by {} that took part; {}",
         measured.answered,
-        measured.requests,
+        crate::units::count(measured.requests, "request"),
         crate::units::time(measured.hours * 3600.0),
         crate::units::count(measured.drives, "drive"),
-        measured.failures
+        crate::units::count(measured.failures, "failure")
     );
     let columns = [
         "seconds", "mean", "median", "variance", "90 %", "95 %", "longest",

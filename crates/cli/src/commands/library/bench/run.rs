@@ -151,8 +151,8 @@ fn verdict(tally: &Tally) -> Result<(), CliError> {
     }
     if let Some(failure) = tally.failures.first() {
         let what = format!(
-            "{} failures, the first after {}: {:?} of {}, drive {}: {}",
-            tally.failures.len(),
+            "{}, the first after {}: {:?} of {}, drive {}: {}",
+            units::count(tally.failures.len(), "failure"),
             units::time(failure.at.as_secs_f64()),
             failure.action,
             failure.label,
