@@ -13,7 +13,7 @@ use axum::response::Html;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{VolumeQueue, Waiting};
-use tapewise_model::units::bytes;
+use tapewise_model::units::{bytes, count};
 
 /// The picture's size in its own units; it is scaled to the page.
 const WIDTH: f64 = 960.0;
@@ -168,8 +168,8 @@ fn picture(queue: &VolumeQueue, head: Option<Place>) -> String {
     let y = |wrap: u16| along(top, height, 1.0 - (f64::from(wrap) + 0.5) / wraps);
     let mut svg = format!(
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"The tape\"><svg class=\"tape\" viewBox=\"0 0 \
-         {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{} files on {wraps} wraps; the table below has the same\">\n",
-        starts.len()
+         {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{} on {wraps} wraps; the table below has the same\">\n",
+        count(starts.len(), "file")
     );
     // A string takes what is written to it.
     let _ = writeln!(

@@ -31,10 +31,10 @@ pub(crate) async fn show(
         let open = stage.open();
         let is_open = !open.is_empty();
         let mut body = format!(
-            "<p>Asked for by {} {} ago, {} files.</p>\n",
+            "<p>Asked for by {} {} ago, {}.</p>\n",
             escaped(&stage.user),
             age(now_ns, stage.created_ns),
-            stage.files.len()
+            tapewise_model::units::count(stage.files.len(), "file")
         );
         if let Some(turn) = expected(&open, &outlook) {
             let in_time = in_time(now_ns, turn);
