@@ -4,10 +4,13 @@
 //! A search for a part of a name looks into the few blocks that have all its runs, instead of at every path. The index is made of many names at a time and then stays as it is: a file keeps its number and its path. Files that
 //! are newer than the index are looked at one by one; whether one is live is asked of the catalogue.
 
+mod sets;
 mod shelves;
 
 use super::{CatalogueError, FileId, Result};
 use memchr::memmem::Finder;
+use sets::{PAGE_BLOCKS, pack, unpack};
+pub(super) use sets::{PART_PAGES, Set};
 use shelves::{Run, Shelves};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -16,35 +19,14 @@ use zstd::bulk::Decompressor;
 /// Names of a block.
 const BLOCK_NAMES: usize = 32;
 
-/// Blocks of a page, which is compressed as a whole.
-const PAGE_BLOCKS: usize = 32;
-
-/// Pages of a part, which is the smallest piece of the index.
-pub(super) const PART_PAGES: usize = 256;
-
 /// Names of a part.
 pub const PART_NAMES: usize = PART_PAGES * PAGE_BLOCKS * BLOCK_NAMES;
 
 /// Blocks of a part.
 const PART_BLOCKS: usize = PART_PAGES * PAGE_BLOCKS;
 
-/// How hard pages are compressed: names in a row have most of their bytes in common.
-const LEVEL: i32 = 3;
-
 /// A run of three bytes, as a number below 65,536. Different runs may have one number.
 type Gram = u16;
-
-/// The number of a set of the index: a gram, or behind all of these a shelf of longer runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Set(pub u32);
-
-impl Set {
-    const GRAMS: u32 = 1 << Gram::BITS;
-
-    fn shelf(number: usize) -> Set {
-        Set(Set::GRAMS + number as u32)
-    }
-}
 
 /// A block: the page, counted from the first of the index, and which block of it.
 pub(super) type Block = (u64, usize);
@@ -225,20 +207,6 @@ fn bits(blocks: &[u16]) -> Vec<u8> {
     bits
 }
 
-fn pack(bytes: &[u8]) -> Result<Vec<u8>> {
-    zstd::bulk::compress(bytes, LEVEL).map_err(CatalogueError::NameIndex)
-}
-
-/// As many bytes as were packed.
-fn unpack(packed: &[u8], bytes: usize) -> Result<Vec<u8>> {
-    let unpacked = zstd::bulk::decompress(packed, bytes).map_err(CatalogueError::NameIndex)?;
-    if unpacked.len() == bytes {
-        Ok(unpacked)
-    } else {
-        Err(CatalogueError::NameIndex(io::ErrorKind::InvalidData.into()))
-    }
-}
-
 /// Pages that are looked into for some bytes.
 pub(super) struct Pages<'l> {
     literal: Finder<'l>,
@@ -381,7 +349,7 @@ mod tests {
     #[test]
     fn a_page_that_is_damaged_is_no_page() {
         let mut pages = Pages::with(&[7]).expect("bytes");
-        let cut = zstd::bulk::compress(&[7; 13], LEVEL).expect("packed");
+        let cut = pack(&[7; 13]).expect("packed");
         let cut = [&13_u32.to_le_bytes(), &cut[..]].concat();
         for page in [b"", &b"nonsense"[..], &cut] {
             assert!(pages.look_into(page, &[0], |_, _| {}).is_err());

@@ -5,7 +5,7 @@
 //! in hash coding with allowable errors"). Both rows are on one shelf, which is packed as a whole: a search takes one
 //! shelf for each run.
 
-use super::{PAGE_BLOCKS, PART_PAGES, Set};
+use super::sets::{PAGE_BLOCKS, PART_PAGES, Set, pack, unpack};
 use crate::catalogue::Result;
 
 /// Bytes of a run.
@@ -69,14 +69,14 @@ impl Shelves {
     /// Each shelf, packed.
     pub(super) fn packed(&self) -> impl Iterator<Item = Result<(Set, Vec<u8>)>> {
         let shelves = self.0.chunks(SHELF_BYTES).enumerate();
-        shelves.map(|(number, shelf)| Ok((Set::shelf(number), super::pack(shelf)?)))
+        shelves.map(|(number, shelf)| Ok((Set::shelf(number), pack(shelf)?)))
     }
 }
 
 /// Takes the pages out of the blocks of a part that do not have all these runs of a shelf.
 pub(super) fn keep(blocks: &mut [u64], shelf: &[u8], runs: &[Run]) -> Result<()> {
     const { assert!(PAGE_BLOCKS == 32, "a word has the blocks of two pages") };
-    let shelf = super::unpack(shelf, SHELF_BYTES)?;
+    let shelf = unpack(shelf, SHELF_BYTES)?;
     let rows = runs.iter().flat_map(|run| run.rows);
     for row in rows.map(|row| &shelf[row * ROW_BYTES..][..ROW_BYTES]) {
         let pages = row
