@@ -1,8 +1,9 @@
 //! An index of names: files by number in packed pages, for each run of three bytes the blocks of names that have it, and
 //! for runs of five bytes the pages that may.
 //!
-//! A search for a part of a name looks into the few blocks that have all its runs, instead of at every path. The index is made of many names at a time and then stays as it is: a file keeps its number and its path. Files that
-//! are newer than the index are looked at one by one; whether one is live is asked of the catalogue.
+//! A search for a part of a name looks into the few blocks that have all its runs, instead of at every path. The index is
+//! made of many names at a time and then stays as it is: a file keeps its number and its path. Files that are newer than the
+//! index are looked at one by one; whether one is live is asked of the catalogue.
 
 mod sets;
 mod shelves;

@@ -102,7 +102,7 @@ impl<'a> Drive<'a> {
             spent: Parts::default(),
             cartridge: None,
             next: None,
-            head: what.mechanics.rewound(),
+            head: what.mechanics.rewound,
             rewound: true,
             owner: OwnerId(0),
             batch: Vec::new(),

@@ -116,13 +116,7 @@ fn batch(mechanics: &Mechanics, order: ReadOrder, requests: usize, stream: u64) 
         })
         .collect();
     let mut round = Round::default();
-    mechanics.plan(
-        mechanics.rewound(),
-        &targets,
-        order,
-        &mut random,
-        &mut round,
-    );
+    mechanics.plan(mechanics.rewound, &targets, order, &mut random, &mut round);
     let searches: Micros = round.legs.iter().map(|leg| leg.search).sum();
     let rewind = round
         .legs

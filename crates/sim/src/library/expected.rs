@@ -346,7 +346,7 @@ impl Draw<'_> {
         let load_s = mechanics.load.sample(random) + library.software.poll_s * random.unit();
         let unload_s = mechanics.unload.sample(random);
         mechanics.plan(
-            mechanics.rewound(),
+            mechanics.rewound,
             &targets,
             self.site.order,
             random,
@@ -356,7 +356,7 @@ impl Draw<'_> {
             .round
             .legs
             .last()
-            .map_or(mechanics.rewound(), |leg| leg.to);
+            .map_or(mechanics.rewound, |leg| leg.to);
         let rewind_s = mechanics.rewind(&end, random).as_secs_f64();
         let before_s = match (scenario.policy.dismount, scenario.policy.rewind) {
             (Dismount::WhenNeeded, Rewind::AtDismount) => rewind_s + unload_s + put_s,

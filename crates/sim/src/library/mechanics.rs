@@ -15,6 +15,8 @@ use tapewise_order::{
 pub(super) struct Mechanics {
     pub load: Distribution,
     pub unload: Distribution,
+    /// The head of a tape that has just been loaded.
+    pub rewound: Head,
     motion: Motion,
 }
 
@@ -100,6 +102,18 @@ impl Head {
     }
 }
 
+impl Motion {
+    fn rewound(&self) -> Head {
+        Head {
+            place: 0.0,
+            position: match self {
+                Motion::Stated { .. } => Position::beginning_of_tape(0),
+                Motion::Modelled(model) => model.rewound,
+            },
+        }
+    }
+}
+
 impl Mechanics {
     /// The times of a group: those that are stated, and the profile's for the rest.
     pub(super) fn new(
@@ -122,10 +136,12 @@ impl Mechanics {
         let load = load.or_else(|| known(mounting.and_then(|m| m.mount)));
         let unload = group.unload_s.clone();
         let unload = unload.or_else(|| known(mounting.and_then(|m| m.unmount)));
+        let motion = motion(scenario, group, key, profile, &missing)?;
         Ok(Mechanics {
             load: load.ok_or_else(|| missing("load_s"))?,
             unload: unload.ok_or_else(|| missing("unload_s"))?,
-            motion: motion(scenario, group, key, profile, &missing)?,
+            rewound: motion.rewound(),
+            motion,
         })
     }
 
@@ -135,27 +151,18 @@ impl Mechanics {
         let known = |time: Option<Micros>| {
             Distribution::constant(time.map_or(0.0, |time| time.as_secs_f64()))
         };
+        let motion = Motion::Modelled(Box::new(Modelled::new(profile, None, None)?));
         Ok(Mechanics {
             load: known(mounting.mount),
             unload: known(mounting.unmount),
-            motion: Motion::Modelled(Box::new(Modelled::new(profile, None, None)?)),
+            rewound: motion.rewound(),
+            motion,
         })
     }
 
     /// Whether a locate-time model says what its moves cost.
     pub(super) fn is_modelled(&self) -> bool {
         matches!(self.motion, Motion::Modelled(_))
-    }
-
-    /// A tape that has just been loaded.
-    pub(super) fn rewound(&self) -> Head {
-        Head {
-            place: 0.0,
-            position: match &self.motion {
-                Motion::Stated { .. } => Position::beginning_of_tape(0),
-                Motion::Modelled(model) => model.rewound,
-            },
-        }
     }
 
     /// The time to rewind.
@@ -226,7 +233,7 @@ impl Mechanics {
                     objective: Objective::Total,
                 };
                 let mut round = Round::default();
-                model.plan(self.rewound(), targets, order, &mut round);
+                model.plan(self.rewound, targets, order, &mut round);
                 let searches: Micros = round.legs.iter().map(|leg| leg.search).sum();
                 let last = round.legs.last();
                 searches + last.map_or(Micros::ZERO, |leg| model.usual_rewind(&leg.to.position))

@@ -52,7 +52,7 @@ impl Robots {
 
     /// The robot that begins a job at once, as it is free and nothing else waits.
     pub(super) fn at_once(&mut self, job: Job) -> Option<RobotId> {
-        if !self.queue.is_empty() {
+        if self.is_asked() {
             return None;
         }
         let robot = self.free()?;
@@ -62,6 +62,11 @@ impl Robots {
 
     fn free(&self) -> Option<usize> {
         self.robots.iter().position(|robot| *robot == Robot::Free)
+    }
+
+    /// Whether a job waits for a robot.
+    pub(super) fn is_asked(&self) -> bool {
+        !self.queue.is_empty()
     }
 
     /// The next job for a robot that is free.

@@ -1,9 +1,9 @@
 //! Runs of five bytes: which pages of a part may have one.
 //!
 //! Where names are numbered, nearly every block has each run of three digits, while a run of five is on few pages. There
-//! are too many runs for a list of each, so each of them marks two of 32,768 rows, one bit for each page (Bloom 1970, "Space/time trade-offs
-//! in hash coding with allowable errors"). Both rows are on one shelf, which is packed as a whole: a search takes one
-//! shelf for each run.
+//! are too many runs for a list of each, so each of them marks two of 32,768 rows, one bit for each page (Bloom 1970,
+//! "Space/time trade-offs in hash coding with allowable errors"). Both rows are on one shelf, which is packed as a whole: a
+//! search takes one shelf for each run.
 
 use super::sets::{PAGE_BLOCKS, PART_PAGES, Set, pack, unpack};
 use crate::catalogue::Result;

@@ -111,8 +111,8 @@ impl World<'_> {
     }
 
     /// Who of a library's users has how many drives: nobody is counted where there is one user, or the policy
-    /// does not see to shares.
-    /// One of the drives can be seen as free.
+    /// does not see to shares. One of the drives can be seen as free.
+    #[inline]
     pub(super) fn shares(&self, hall: HallId, free: Option<DriveId>) -> Shares {
         if !self.has_shares() {
             return Shares::default();

@@ -170,7 +170,7 @@ impl<'a> World<'a> {
 
     /// The head is where it is after a load and after a rewind.
     fn rewound(&mut self, drive: DriveId) {
-        let rewound = self.kind(drive).mechanics.rewound();
+        let rewound = self.kind(drive).mechanics.rewound;
         let state = &mut self.drives[drive];
         (state.rewound, state.head) = (true, rewound);
     }

@@ -93,6 +93,8 @@ impl World<'_> {
                 self.put_back(job.drive);
             }
         }
-        self.start_robots(hall);
+        if self.halls[hall].robots.is_asked() {
+            self.start_robots(hall);
+        }
     }
 }
