@@ -12,7 +12,7 @@ use super::{CatalogueError, FileId, Result};
 use memchr::memmem::Finder;
 use sets::{PAGE_BLOCKS, pack, unpack};
 pub(super) use sets::{PART_PAGES, Set};
-use shelves::{Run, Shelves};
+use shelves::{RUN, Run, Shelves};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use zstd::bulk::Decompressor;
@@ -26,18 +26,23 @@ pub const PART_NAMES: usize = PART_PAGES * PAGE_BLOCKS * BLOCK_NAMES;
 /// Blocks of a part.
 const PART_BLOCKS: usize = PART_PAGES * PAGE_BLOCKS;
 
+/// Bytes of a gram.
+const GRAM: usize = 3;
+
 /// A run of three bytes, as a number below 65,536. Different runs may have one number.
 type Gram = u16;
 
 /// A block: the page, counted from the first of the index, and which block of it.
 pub(super) type Block = (u64, usize);
 
+fn gram(run: &[u8]) -> Gram {
+    let run = u32::from_be_bytes([0, run[0], run[1], run[2]]);
+    (run.wrapping_mul(0x9E37_79B1) >> 16) as Gram
+}
+
 /// The runs of three bytes of some bytes.
 fn grams(bytes: &[u8]) -> impl Iterator<Item = Gram> {
-    bytes.windows(3).map(|run| {
-        let run = u32::from_be_bytes([0, run[0], run[1], run[2]]);
-        (run.wrapping_mul(0x9E37_79B1) >> 16) as Gram
-    })
+    bytes.windows(GRAM).map(gram)
 }
 
 /// What a name has that contains some bytes.
@@ -81,6 +86,8 @@ pub(super) struct Part {
     page: Vec<u8>,
     names: usize,
     last: FileId,
+    /// The name of the last file.
+    last_name: Vec<u8>,
     /// The blocks that have each gram, in order.
     blocks: Vec<Vec<u16>>,
     shelves: Shelves,
@@ -93,6 +100,7 @@ impl Part {
             page: Vec::new(),
             names: 0,
             last: FileId(0),
+            last_name: Vec::new(),
             blocks: vec![Vec::new(); 1 << Gram::BITS],
             shelves: Shelves::new(),
         }
@@ -111,13 +119,25 @@ impl Part {
     /// Takes the next file, by number.
     pub(super) fn take(&mut self, file: FileId, path: &[u8]) -> Result<()> {
         let block = (self.names / BLOCK_NAMES) as u16;
-        for gram in grams(path) {
-            let blocks = &mut self.blocks[usize::from(gram)];
-            if blocks.last() != Some(&block) {
-                blocks.push(block);
+        let is_in_block = !self.names.is_multiple_of(BLOCK_NAMES);
+        let is_on_page = !self.page.is_empty();
+        // What the last name has at the same place is noted already: most bytes, where names are numbered.
+        let mut alike = 0;
+        for end in 1..=path.len() {
+            let is_alike = self.last_name.get(end - 1) == Some(&path[end - 1]);
+            alike = if is_alike { alike + 1 } else { 0 };
+            if end >= GRAM && !(is_in_block && alike >= GRAM) {
+                let blocks = &mut self.blocks[usize::from(gram(&path[end - GRAM..end]))];
+                if blocks.last() != Some(&block) {
+                    blocks.push(block);
+                }
+            }
+            if end >= RUN && !(is_on_page && alike >= RUN) {
+                (self.shelves).mark(self.pages.len(), &path[end - RUN..end]);
             }
         }
-        self.shelves.mark(self.pages.len(), path);
+        self.last_name.clear();
+        self.last_name.extend(path);
         self.page.extend(file.0.to_le_bytes());
         self.page.extend((path.len() as u32).to_le_bytes());
         self.page.extend(path);

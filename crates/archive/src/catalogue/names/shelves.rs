@@ -9,7 +9,7 @@ use super::sets::{PAGE_BLOCKS, PART_PAGES, Set, pack, unpack};
 use crate::catalogue::Result;
 
 /// Bytes of a run.
-const RUN: usize = 5;
+pub(super) const RUN: usize = 5;
 
 const SHELVES: usize = 256;
 
@@ -28,15 +28,8 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// The set that is its shelf.
-    pub(super) fn set(self) -> Set {
-        Set::shelf(self.shelf)
-    }
-}
-
-/// The runs of some bytes.
-pub(super) fn runs(bytes: &[u8]) -> impl Iterator<Item = Run> {
-    bytes.windows(RUN).map(|run| {
+    /// Of five bytes.
+    fn of(run: &[u8]) -> Run {
         let run = run.iter().fold(0, |run, byte| run << 8 | u64::from(*byte));
         // Twice, as digits differ in few bits.
         let hash = u64::wrapping_mul(run, 0x9E37_79B9_7F4A_7C15);
@@ -45,7 +38,17 @@ pub(super) fn runs(bytes: &[u8]) -> impl Iterator<Item = Run> {
             shelf: (hash >> 56) as usize,
             rows: [(hash >> 49) as usize % ROWS, (hash >> 42) as usize % ROWS],
         }
-    })
+    }
+
+    /// The set that is its shelf.
+    pub(super) fn set(self) -> Set {
+        Set::shelf(self.shelf)
+    }
+}
+
+/// The runs of some bytes.
+pub(super) fn runs(bytes: &[u8]) -> impl Iterator<Item = Run> {
+    bytes.windows(RUN).map(Run::of)
 }
 
 /// All shelves of a part while it is made.
@@ -56,13 +59,12 @@ impl Shelves {
         Shelves(vec![0; SHELVES * SHELF_BYTES])
     }
 
-    /// A page of the part has a name.
-    pub(super) fn mark(&mut self, page: usize, name: &[u8]) {
-        for run in runs(name) {
-            for row in run.rows {
-                let byte = run.shelf * SHELF_BYTES + row * ROW_BYTES + page / 8;
-                self.0[byte] |= 1 << (page % 8);
-            }
+    /// A page of the part has a run.
+    pub(super) fn mark(&mut self, page: usize, run: &[u8]) {
+        let run = Run::of(run);
+        for row in run.rows {
+            let byte = run.shelf * SHELF_BYTES + row * ROW_BYTES + page / 8;
+            self.0[byte] |= 1 << (page % 8);
         }
     }
 
