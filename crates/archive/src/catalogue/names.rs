@@ -5,20 +5,16 @@
 //! made of many names at a time and then stays as it is: a file keeps its number and its path. Files that are newer than the
 //! index are looked at one by one; whether one is live is asked of the catalogue.
 
+mod pages;
 mod sets;
 mod shelves;
 
-use super::{CatalogueError, FileId, Result};
-use memchr::memmem::Finder;
-use sets::{PAGE_BLOCKS, pack, unpack};
+use super::{FileId, Result};
+pub(super) use pages::{Candidate, look_into};
+use sets::{BLOCK_NAMES, PAGE_BLOCKS, pack, unpack};
 pub(super) use sets::{PART_PAGES, Set};
 use shelves::{RUN, Run, Shelves};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
-use zstd::bulk::Decompressor;
-
-/// Names of a block.
-const BLOCK_NAMES: usize = 32;
 
 /// Names of a part.
 pub const PART_NAMES: usize = PART_PAGES * PAGE_BLOCKS * BLOCK_NAMES;
@@ -228,59 +224,9 @@ fn bits(blocks: &[u16]) -> Vec<u8> {
     bits
 }
 
-/// Pages that are looked into for some bytes.
-pub(super) struct Pages<'l> {
-    literal: Finder<'l>,
-    decompressor: Decompressor<'static>,
-}
-
-impl<'l> Pages<'l> {
-    pub(super) fn with(literal: &'l [u8]) -> Result<Pages<'l>> {
-        Ok(Pages {
-            literal: Finder::new(literal),
-            decompressor: Decompressor::new().map_err(CatalogueError::NameIndex)?,
-        })
-    }
-
-    /// Shows the names of some blocks of a page; nothing if the bytes are nowhere on it.
-    pub(super) fn look_into(
-        &mut self,
-        packed: &[u8],
-        blocks: &[usize],
-        mut each: impl FnMut(FileId, &[u8]),
-    ) -> Result<()> {
-        let is_no_page = || CatalogueError::NameIndex(io::ErrorKind::InvalidData.into());
-        let (bytes, packed) = packed.split_first_chunk().ok_or_else(is_no_page)?;
-        let bytes = u32::from_le_bytes(*bytes) as usize;
-        let page = self.decompressor.decompress(packed, bytes);
-        let page = page.map_err(CatalogueError::NameIndex)?;
-        if self.literal.find(&page).is_none() {
-            return Ok(());
-        }
-        let mut left = &page[..];
-        let mut at = 0;
-        while !left.is_empty() {
-            let (file, path) = take_name(&mut left).ok_or_else(is_no_page)?;
-            if blocks.contains(&(at / BLOCK_NAMES)) && self.literal.find(path).is_some() {
-                each(file, path);
-            }
-            at += 1;
-        }
-        Ok(())
-    }
-}
-
-/// The next name of a page.
-fn take_name<'a>(left: &mut &'a [u8]) -> Option<(FileId, &'a [u8])> {
-    let (file, rest) = left.split_first_chunk()?;
-    let (length, rest) = rest.split_first_chunk()?;
-    let (path, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-    *left = rest;
-    Some((FileId(i64::from_le_bytes(*file)), path))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::pages::Pages;
     use super::*;
 
     fn name(number: i64) -> Vec<u8> {
@@ -365,6 +311,44 @@ mod tests {
                 assert!(found.contains(&(number as u64 / 1024)), "{number}");
             }
         }
+    }
+
+    #[test]
+    fn many_pages_are_looked_into_at_once() {
+        let mut part = Part::new();
+        for number in 0..PART_NAMES as i64 {
+            part.take(FileId(number), &name(number)).expect("taken");
+        }
+        let packed = part.finish().expect("a part").pages;
+        let all: Vec<usize> = (0..PAGE_BLOCKS).collect();
+        let pages = |packed: &[Vec<u8>]| {
+            let pages: Vec<Candidate<'_>> = (packed.iter().cloned())
+                .map(|packed| Candidate {
+                    packed,
+                    blocks: &all,
+                })
+                .collect();
+            look_into(b"abc", &pages, &|path| !path.ends_with(b"f"))
+        };
+        let has =
+            |name: &Vec<u8>| !name.ends_with(b"f") && name.windows(3).any(|run| run == b"abc");
+        let expected: Vec<(Vec<u8>, FileId)> = (0..PART_NAMES as i64)
+            .map(|number| (name(number), FileId(number)))
+            .filter(|(name, _)| has(name))
+            .collect();
+        assert!(expected.len() > 100);
+        for pages_of in [1, 31, 33, PART_PAGES] {
+            let some: usize = pages_of * PAGE_BLOCKS * BLOCK_NAMES;
+            let expected = expected.iter().filter(|(_, file)| (file.0 as usize) < some);
+            let found = pages(&packed[..pages_of]).expect("pages");
+            assert_eq!(
+                found.iter().collect::<Vec<_>>(),
+                expected.collect::<Vec<_>>()
+            );
+        }
+        let mut damaged = packed;
+        damaged[PART_PAGES - 1].truncate(9);
+        assert!(pages(&damaged).is_err());
     }
 
     #[test]

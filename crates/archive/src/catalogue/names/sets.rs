@@ -3,6 +3,9 @@
 use crate::catalogue::{CatalogueError, Result};
 use std::io;
 
+/// Names of a block.
+pub(super) const BLOCK_NAMES: usize = 32;
+
 /// Blocks of a page, which is compressed as a whole.
 pub(super) const PAGE_BLOCKS: usize = 32;
 

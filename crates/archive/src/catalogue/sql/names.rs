@@ -1,7 +1,7 @@
 //! The index of names: made piece by piece, and asked.
 
 use super::{AT_ONCE, Database, Transaction, Value, enter, many, one, params, walk};
-use crate::catalogue::names::{Candidates, PART_PAGES, Packed, Pages, Part, Set, Wanted};
+use crate::catalogue::names::{self, Candidate, Candidates, PART_PAGES, Packed, Part, Set, Wanted};
 use crate::catalogue::{FileId, Pattern, Result};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -93,7 +93,7 @@ pub fn matching(
         candidates.keep(Set(row.get(1)?), row.get(2)?)
     })?;
     let mut files = Vec::new();
-    let mut pages = Pages::with(pattern.literal())?;
+    let is_wanted = |path: &[u8]| path > after && pattern.matches(path);
     let mut of_pages: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     let mut blocks = of_parts
         .iter()
@@ -101,11 +101,8 @@ pub fn matching(
     loop {
         let block = blocks.next();
         if of_pages.len() == AT_ONCE || block.is_none() {
-            look_into(transaction, &mut pages, &of_pages, |file, path| {
-                if path > after && pattern.matches(path) {
-                    files.push((path.to_vec(), file));
-                }
-            })?;
+            let pages = candidates(transaction, &of_pages)?;
+            files.extend(names::look_into(pattern.literal(), &pages, &is_wanted)?);
             of_pages.clear();
         }
         if files.len() > MOST_FOUND {
@@ -120,17 +117,20 @@ pub fn matching(
     Ok(Some(Indexed { files, last }))
 }
 
-/// Shows the names of some blocks of some pages that have what is looked for.
-fn look_into(
+/// Some pages as they are kept.
+fn candidates<'b>(
     transaction: &Transaction<'_>,
-    pages: &mut Pages<'_>,
-    of_pages: &BTreeMap<u64, Vec<usize>>,
-    mut each: impl FnMut(FileId, &[u8]),
-) -> Result<()> {
+    of_pages: &'b BTreeMap<u64, Vec<usize>>,
+) -> Result<Vec<Candidate<'b>>> {
     let numbers: Vec<i64> = of_pages.keys().map(|&page| page as i64).collect();
     let sql = "SELECT page, packed FROM name_page WHERE page IN ({many})";
+    let mut pages = Vec::with_capacity(numbers.len());
     many(transaction, sql, &[], &numbers, |row| {
-        let blocks = of_pages.get(&row.get(0)?).map_or(&[][..], Vec::as_slice);
-        pages.look_into(row.get(1)?, blocks, &mut each)
-    })
+        if let Some(blocks) = of_pages.get(&row.get(0)?) {
+            let packed = row.get(1)?;
+            pages.push(Candidate { packed, blocks });
+        }
+        Ok(())
+    })?;
+    Ok(pages)
 }
