@@ -80,7 +80,7 @@ pub(super) struct Leg {
     pub read: Micros,
     /// Indices into the round's sequence.
     pub answers: Range<usize>,
-    pub from: Head,
+    /// Where the head is then.
     pub to: Head,
 }
 
@@ -273,7 +273,6 @@ impl Mechanics {
                         search: search.search(from.place, target.place, random),
                         read: Micros::from_secs_f64(target.size_mb * s_per_mb),
                         answers: index..index + 1,
-                        from,
                         to,
                     });
                     from = to;
@@ -442,23 +441,21 @@ impl Modelled {
             None => (0..problem.len() as u32).collect(),
         };
         let mut before = None;
-        let mut from = head;
         for visit in visits {
             let what = &problem.visits()[visit as usize];
             let first = round.sequence.len();
             round.sequence.extend_from_slice(&what.requests);
             let to = Head {
-                place: from.place,
+                place: head.place,
                 position: what.extents[what.extents.len() - 1].end,
             };
             round.legs.push(Leg {
                 search: problem.motion(before, visit as usize).0 + what.inner_locate,
                 read: what.read,
                 answers: first..round.sequence.len(),
-                from,
                 to,
             });
-            (before, from) = (Some(visit as usize), to);
+            before = Some(visit as usize);
         }
     }
 }

@@ -81,7 +81,8 @@ impl<'a> World<'a> {
             drive: drive.index,
             robot: None,
             cartridge,
-            from: leg.and_then(|leg| position(&leg.from)),
+            // The head counts as gone there when it has read.
+            from: leg.and_then(|_| position(&drive.head)),
             to: leg.and_then(|leg| position(&leg.to)),
             bytes,
         })
