@@ -223,5 +223,9 @@ fn has_passed(error: &ScsiError) -> bool {
     let Some(sense) = error.sense() else {
         return false;
     };
-    sense.is_retryable() || sense.condition() == Condition::UnitAttention(Attention::Reset)
+    sense.is_retryable()
+        || matches!(
+            sense.condition(),
+            Condition::UnitAttention(Attention::Reset | Attention::EncryptionChanged)
+        )
 }

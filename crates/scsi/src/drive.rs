@@ -2,7 +2,7 @@
 //!
 //! Nothing is repeated silently. A unit attention is an error except where one waits for the drive,
 //! because whoever sent the command relied on a position or a cartridge that may be gone. After one that
-//! leaves both as they were ([`Attention::is_benign`]) [`heard`] sends the command again, and keeps the attention as a
+//! leaves all as it was ([`Attention::is_benign`]) [`heard`] sends the command again, and keeps the attention as a
 //! notice. A drive that is busy or becoming ready is asked again until the command's time-out.
 
 mod count;
@@ -454,7 +454,9 @@ impl TapeDrive {
             | Condition::Recovered
             | Condition::NotReady(NotReady::BecomingReady)
             | Condition::UnitAttention(
-                Attention::ReservationsChanged | Attention::RemovalRequested,
+                Attention::ReservationsChanged
+                | Attention::EncryptionChanged
+                | Attention::RemovalRequested,
             ) => {}
             _ if is_benign(sense) => {}
             Condition::UnitAttention(_) | Condition::NotReady(_) => self.count.forget(),

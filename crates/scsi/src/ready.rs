@@ -75,6 +75,10 @@ pub(crate) fn is_expected(attention: Attention) -> bool {
     attention.is_benign()
         || matches!(
             attention,
-            Attention::MediumChanged | Attention::StationAccessed | Attention::Reset
+            Attention::MediumChanged
+                | Attention::StationAccessed
+                | Attention::Reset
+                | Attention::EncryptionChanged
+                | Attention::FirmwareChanged
         )
 }

@@ -171,10 +171,10 @@ fn a_unit_attention_is_an_error_and_the_command_is_not_repeated() {
     assert_eq!(count_of(&asked, 0x08), 1);
 }
 
-/// Mode parameters, log parameters and firmware change neither position nor cartridge.
+/// Mode parameters, log parameters and the drive's clock change neither position nor cartridge.
 #[test]
 fn after_a_unit_attention_that_changes_nothing_the_command_is_sent_again() {
-    let mut waiting = vec![0x3f01, 0x2a02, 0x2a01];
+    let mut waiting = vec![0x2a10, 0x2a02, 0x2a01];
     let (mut drive, asked) = drive_that(move |_, data| match waiting.pop() {
         Some(code) => check(6, 0, code, 0),
         None => send(&[0; 10], data),
@@ -184,7 +184,7 @@ fn after_a_unit_attention_that_changes_nothing_the_command_is_sent_again() {
     assert_eq!(count_of(&asked, 0x08), 4);
     let notices = drive.take_notices();
     let codes: Vec<u16> = notices.iter().map(|sense| sense.code()).collect();
-    assert_eq!(codes, [0x2a01, 0x2a02, 0x3f01]);
+    assert_eq!(codes, [0x2a01, 0x2a02, 0x2a10]);
     // Commands that have no method of the drive are no exception.
     let mut attention = true;
     let (mut drive, _) = drive_that(move |_, data| {
@@ -203,8 +203,11 @@ fn after_a_unit_attention_that_changes_nothing_the_command_is_sent_again() {
 }
 
 #[test]
-fn a_unit_attention_after_which_the_drive_may_be_another_s_or_elsewhere_is_an_error() {
-    for code in [0x2800, 0x2903, 0x2a03, 0x2f00, 0x5a01] {
+fn a_unit_attention_after_which_the_drive_may_be_another_s_or_elsewhere_or_write_otherwise_is_an_error()
+ {
+    for code in [
+        0x2800, 0x2903, 0x2a03, 0x2a0d, 0x2a11, 0x2a13, 0x2f00, 0x3f01, 0x5a01,
+    ] {
         let (mut drive, asked) = drive_that(move |_, _| check(6, 0, code, 0));
         assert!(drive.rewind().is_err());
         assert_eq!(count_of(&asked, 0x01), 1, "{code:#x}");

@@ -96,7 +96,7 @@ impl Heard {
     }
 }
 
-/// Whether this is a unit attention that leaves position, cartridge and reservations as they were.
+/// Whether this is a unit attention after which a command can be sent again.
 pub(super) fn is_benign(sense: &Sense) -> bool {
     matches!(sense.condition(), Condition::UnitAttention(attention) if attention.is_benign())
 }

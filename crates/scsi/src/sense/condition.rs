@@ -81,6 +81,8 @@ pub enum Attention {
     ParametersChanged,
     /// Reservations or registrations were changed by somebody (2A/03 to 2A/05).
     ReservationsChanged,
+    /// Encryption or its keys were changed by somebody (2A/0D, 2A/11 to 2A/13): what is written now may need another key.
+    EncryptionChanged,
     /// Firmware or INQUIRY data changed (3F/xx).
     FirmwareChanged,
     /// An operator asks for the cartridge (5A/xx).
@@ -90,13 +92,11 @@ pub enum Attention {
 }
 
 impl Attention {
-    /// Whether position, cartridge and reservations are what they were. A command that was answered with a unit
-    /// attention was not carried out (SAM-5, 5.14), so that after such a one it can simply be sent again.
+    /// Whether position, cartridge, reservations and encryption are what they were. A command that was answered with a
+    /// unit attention was not carried out (SAM-5, 5.14), so that after such a one it can simply be sent again. New
+    /// firmware is none: a drive that starts it stands elsewhere, and may say no more than this.
     pub fn is_benign(self) -> bool {
-        matches!(
-            self,
-            Attention::ParametersChanged | Attention::FirmwareChanged
-        )
+        self == Attention::ParametersChanged
     }
 }
 
@@ -149,6 +149,7 @@ impl fmt::Display for Attention {
             Attention::Reset => "the device was reset",
             Attention::ParametersChanged => "parameters were changed",
             Attention::ReservationsChanged => "reservations were changed",
+            Attention::EncryptionChanged => "encryption was changed",
             Attention::FirmwareChanged => "firmware or INQUIRY data changed",
             Attention::RemovalRequested => "an operator asks for the cartridge",
             Attention::Other => "another message",
@@ -231,6 +232,7 @@ impl Sense {
             (0x28, _) => Attention::StationAccessed,
             (0x29, _) => Attention::Reset,
             (0x2a, 0x03..=0x05) => Attention::ReservationsChanged,
+            (0x2a, 0x0d | 0x11..=0x13) => Attention::EncryptionChanged,
             (0x2a, _) => Attention::ParametersChanged,
             (0x3f, _) => Attention::FirmwareChanged,
             (0x5a, _) => Attention::RemovalRequested,

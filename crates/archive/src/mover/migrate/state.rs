@@ -114,9 +114,12 @@ impl State {
         let may = match error.attention() {
             // Another cartridge that is blank would get the label of this one.
             Some(Attention::MediumChanged) => is_labelled,
-            Some(Attention::Reset | Attention::ParametersChanged | Attention::FirmwareChanged) => {
-                true
-            }
+            Some(
+                Attention::Reset
+                | Attention::ParametersChanged
+                | Attention::EncryptionChanged
+                | Attention::FirmwareChanged,
+            ) => true,
             _ => false,
         };
         self.attentions += u32::from(may);
