@@ -360,7 +360,7 @@ fn say_if_others_see_the_password(directory: &Path) {
     static ONCE: Once = Once::new();
     let path = directory.join("archive.toml");
     let mode = path.metadata().map_or(0, |file| file.mode() & 0o777);
-    // What is wrong with the settings is said by whoever opens the archive.
+    // If the settings cannot be read, opening the archive tells why.
     let settings = read_settings(directory).ok();
     let url = settings.and_then(|settings| settings.catalogue?.parse::<PostgresUrl>().ok());
     if mode & 0o007 != 0 && url.is_some_and(|url| url.has_password()) {

@@ -44,6 +44,11 @@ use tapewise_model::{Micros, Random};
 /// The longest time that a fault may last: ten years.
 const MOST_SECONDS: f64 = 315_360_000.0;
 
+/// Why the value of a key is refused.
+fn wrong(key: &str, value: &dyn fmt::Debug, allowed: &str) -> Result<(), String> {
+    Err(format!("faults: {key} = {value:?}: {allowed}"))
+}
+
 /// Which faults happen, and how often. The default is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -155,9 +160,6 @@ impl Faults {
     /// The first key with a value that means nothing in a library with drives of these serial numbers and cartridges
     /// with these barcodes: the key, the value and what is allowed.
     pub(crate) fn check(&self, serials: &[&str], barcodes: &[&str]) -> Result<(), String> {
-        let wrong = |key: &str, value: &dyn fmt::Debug, allowed: &str| {
-            Err(format!("faults: {key} = {value:?}: {allowed}"))
-        };
         for (key, value) in [
             ("bad_block", self.bad_block),
             ("bad_write", self.bad_write),
@@ -196,6 +198,11 @@ impl Faults {
                 return wrong(key, &0, "a number above 0, or no such line");
             }
         }
+        self.check_names(serials, barcodes)
+    }
+
+    /// The same of what names drives and cartridges.
+    fn check_names(&self, serials: &[&str], barcodes: &[&str]) -> Result<(), String> {
         let drives = serials.len() as u64;
         let mut broken = self.broken_drives.iter();
         if let Some(BrokenDrive { drive, .. }) = broken.find(|broken| broken.drive >= drives) {

@@ -5,13 +5,14 @@ use tapewise_model::units::number;
 use tapewise_sim::capacity::{Capacity, Combination, Forecast};
 use tapewise_sim::statistics::Interval;
 
-/// What is beyond so many times the target, or the best that a row comes to, would press the rest together.
+/// A picture goes up to so many times the target, or the best of a row: longer times would leave too little room for
+/// all others.
 const FAR: f64 = 4.0;
 /// Formulas are drawn for this many drives more and fewer than were simulated.
 const BESIDE_DRIVES: f64 = 2.0;
 
 /// Intervals as bands, formulas as thin lines, the target across; as many pictures as it takes to tell the
-/// rows apart. A row of which nothing is known but that it is unstable is left out. Formulas are drawn for all
+/// rows apart. A row that is unstable at all numbers of drives is left out. Formulas are drawn for all
 /// numbers of drives if `all` are asked for or nothing meets the target.
 ///
 /// # Errors

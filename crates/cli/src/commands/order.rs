@@ -102,6 +102,11 @@ pub struct OrderArgs {
 }
 
 impl OrderArgs {
+    /// What is written: `--json` is short for one kind.
+    fn kind(&self) -> Kind {
+        if self.json { Kind::Json } else { self.to }
+    }
+
     /// Where the head is and where it is left, and how files are read.
     fn placement(&self) -> Placement {
         Placement {
@@ -491,7 +496,7 @@ fn refuse_directories_without_script(args: &OrderArgs) -> Result<(), CliError> {
 fn refuse_parts_in_a_list(args: &OrderArgs, batch: &Batch) -> Result<(), CliError> {
     let in_parts = batch.in_parts();
     let apart = args.placement.extents == Extents::Apart;
-    if !apart || in_parts == 0 || args.json || args.to == Kind::Json {
+    if !apart || in_parts == 0 || args.kind() == Kind::Json {
         return Ok(());
     }
     Err(CliError::input(format!(
@@ -556,7 +561,7 @@ fn write_order(
     let order = placed.reading_order(&found.plan).into_iter();
     let requests: Vec<_> = order.map(|at| &placed.batch.requests[at]).collect();
     let ids = || requests.iter().map(|request| request.id.as_bytes());
-    match if args.json { Kind::Json } else { args.to } {
+    match args.kind() {
         Kind::List => output::write_names(out, ids(), Separator::Newline, output::AS_LIST0),
         Kind::List0 => output::write_names(out, ids(), Separator::Nul, output::AS_LIST0),
         // Written before any order is looked for.

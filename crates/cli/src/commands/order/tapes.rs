@@ -268,7 +268,7 @@ fn write(
     if let Some(directory) = output.filter(|path| is_directory(path)) {
         return write_each(args, tapes, directory, indexes);
     }
-    if args.json || args.to == Kind::Json {
+    if args.kind() == Kind::Json {
         let cartridges = rota.turns.iter();
         let document = Document {
             at_hand: 0,
@@ -309,7 +309,7 @@ fn write_each(
 ) -> Result<(), CliError> {
     std::fs::create_dir_all(directory)
         .map_err(|error| CliError::failed(error).of(directory.display()))?;
-    let ending = match if args.json { Kind::Json } else { args.to } {
+    let ending = match args.kind() {
         Kind::Json => "json",
         Kind::Csv => "csv",
         Kind::Script => "sh",
