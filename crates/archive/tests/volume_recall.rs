@@ -264,6 +264,38 @@ fn behind_a_block_that_cannot_be_read_files_that_share_blocks_are_read_on_togeth
 }
 
 #[test]
+fn what_cannot_be_read_takes_nothing_of_a_piece_behind_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut spec = LibrarySpec::one_drive("lto8", 7);
+    spec.faults.bad_blocks = vec![BadBlock {
+        barcode: BARCODE.to_owned(),
+        partition: 0,
+        block: 2,
+    }];
+    let (_library, mut drive) = drive_of(spec, directory.path());
+    for number in 0..12 {
+        drive.write(&vec![number; BLOCK as usize]).expect("written");
+    }
+    // All of them, and two of them alone: without the first, these are two pieces.
+    let segments = [(0, 12), (2, 1), (7, 1)].map(|(first_block, blocks)| Segment {
+        partition: 0,
+        first_block,
+        last_block: first_block + blocks - 1,
+        byte_offset: 0,
+        bytes: blocks * u64::from(BLOCK),
+        file_offset: 0,
+        start: None,
+        end: None,
+    });
+    let mut kept = Kept::default();
+    let blocks = (VolumeFormat::Blocks, BLOCK);
+    let outcome = recall(&mut drive, blocks, &each(&segments), &mut kept, &NEVER);
+    assert_eq!(outcome.expect("a run").lost.len(), 2);
+    let whole = BTreeMap::from([(2, vec![7; BLOCK as usize])]);
+    assert_eq!(kept.whole, whole);
+}
+
+#[test]
 fn a_receiver_that_fails_ends_the_run_with_its_own_words() {
     let directory = tempfile::tempdir().expect("a directory");
     let (_library, mut drive) = drive(directory.path());

@@ -83,14 +83,16 @@ impl<'a> Unpack<'a> {
         states.map(|taken| (taken.want, taken.state)).collect()
     }
 
-    /// Makes those active that want this block, or one behind which the piece begins.
-    fn reach(&mut self, index: usize, block: u64) -> std::io::Result<()> {
+    /// Makes those active whose segment begins with this block. If its beginning was in a piece that could not be read, the
+    /// blocks of another piece are not its own.
+    fn reach(&mut self, piece: &Piece, index: usize, block: u64) -> std::io::Result<()> {
         while let Some(taken) = self.together.get_mut(self.reached) {
             let segment = &self.wants[taken.want][index];
             if segment.first_block > block {
                 break;
             }
-            if taken.state == State::Open && taken.done == index {
+            let begins = (segment.partition, segment.first_block) == (piece.partition, block);
+            if begins && taken.state == State::Open && taken.done == index {
                 taken.passed = 0;
                 if index == 0 {
                     taken.given = 0;
@@ -228,7 +230,7 @@ impl Sink for Unpack<'_> {
 
     fn item(&mut self, piece: &Piece, block: u64, item: Item<'_>) -> std::io::Result<()> {
         let index = piece.segment as usize;
-        self.reach(index, block)?;
+        self.reach(piece, index, block)?;
         let mut active = std::mem::take(&mut self.active);
         let mut kept = 0;
         for nth in 0..active.len() {
