@@ -28,9 +28,6 @@ const GRAM: usize = 3;
 /// A run of three bytes, as a number below 65,536. Different runs may have one number.
 type Gram = u16;
 
-/// A block: the page, counted from the first of the index, and which block of it.
-pub(super) type Block = (u64, usize);
-
 fn gram(run: &[u8]) -> Gram {
     let run = u32::from_be_bytes([0, run[0], run[1], run[2]]);
     (run.wrapping_mul(0x9E37_79B1) >> 16) as Gram
@@ -202,16 +199,19 @@ impl<'w> Candidates<'w> {
         Ok(())
     }
 
-    /// Each, as a block of the index, if this is the part of this number.
-    pub(super) fn of_part(&self, part: u64) -> impl Iterator<Item = Block> {
+    /// The pages they are on if this is the part of this number, counted from the first of the index, and a bit for each
+    /// block.
+    pub(super) fn of_part(&self, part: u64) -> impl Iterator<Item = (u64, u32)> {
         let blocks = if self.grams == self.wanted.grams.len() {
             &self.blocks[..]
         } else {
             &[]
         };
-        let bits = (0..64 * blocks.len()).filter(|at| blocks[at / 64] & (1 << (at % 64)) != 0);
-        let first = part * PART_PAGES as u64;
-        bits.map(move |at| (first + (at / PAGE_BLOCKS) as u64, at % PAGE_BLOCKS))
+        let of_pages = blocks
+            .iter()
+            .flat_map(|&two| [two as u32, (two >> 32) as u32]);
+        let pages = (part * PART_PAGES as u64..).zip(of_pages);
+        pages.filter(|&(_, blocks)| blocks != 0)
     }
 }
 
@@ -228,6 +228,7 @@ fn bits(blocks: &[u16]) -> Vec<u8> {
 mod tests {
     use super::pages::Pages;
     use super::*;
+    use crate::catalogue::CatalogueError;
 
     fn name(number: i64) -> Vec<u8> {
         let hash = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -255,14 +256,19 @@ mod tests {
                     .expect("bits");
             }
             let number = number as usize;
-            let block = (7 * 256 + number as u64 / 1024, number / 32 % 32);
-            let found: Vec<Block> = blocks.of_part(7).collect();
-            assert!(found.contains(&block), "{found:?}");
-            assert!(found.len() < 10, "{found:?}");
+            let (page, block) = (7 * 256 + number as u64 / 1024, 1 << (number / 32 % 32));
+            let found: BTreeMap<u64, u32> = blocks.of_part(7).collect();
+            assert!(found[&page] & block != 0, "{found:?}");
+            let count: u32 = found.values().map(|blocks| blocks.count_ones()).sum();
+            assert!(count < 10, "{found:?}");
             for (literal, others) in [(&b"take"[..], true), (tail, false), (b"took", false)] {
                 let mut names = Vec::new();
                 let mut looking = Pages::with(literal).expect("bytes");
-                let shown = looking.look_into(&pages[number / 1024], &[block.1], |file, path| {
+                let page = Candidate {
+                    packed: pages[number / 1024].clone(),
+                    blocks: block,
+                };
+                let shown = looking.look_into(&page, |file, path| {
                     names.push((file, path.to_vec()));
                 });
                 shown.expect("a page");
@@ -320,15 +326,14 @@ mod tests {
             part.take(FileId(number), &name(number)).expect("taken");
         }
         let packed = part.finish().expect("a part").pages;
-        let all: Vec<usize> = (0..PAGE_BLOCKS).collect();
         let pages = |packed: &[Vec<u8>]| {
-            let pages: Vec<Candidate<'_>> = (packed.iter().cloned())
-                .map(|packed| Candidate {
-                    packed,
-                    blocks: &all,
-                })
-                .collect();
-            look_into(b"abc", &pages, &|path| !path.ends_with(b"f"))
+            look_into(b"abc", &|path| !path.ends_with(b"f"), |looking| {
+                for packed in packed.iter().cloned() {
+                    let blocks = u32::MAX;
+                    looking.take(Candidate { packed, blocks });
+                }
+                Ok(())
+            })
         };
         let has =
             |name: &Vec<u8>| !name.ends_with(b"f") && name.windows(3).any(|run| run == b"abc");
@@ -340,7 +345,8 @@ mod tests {
         for pages_of in [1, 31, 33, PART_PAGES] {
             let some: usize = pages_of * PAGE_BLOCKS * BLOCK_NAMES;
             let expected = expected.iter().filter(|(_, file)| (file.0 as usize) < some);
-            let found = pages(&packed[..pages_of]).expect("pages");
+            let mut found = pages(&packed[..pages_of]).expect("pages");
+            found.sort_unstable_by_key(|&(_, file)| file);
             assert_eq!(
                 found.iter().collect::<Vec<_>>(),
                 expected.collect::<Vec<_>>()
@@ -349,6 +355,11 @@ mod tests {
         let mut damaged = packed;
         damaged[PART_PAGES - 1].truncate(9);
         assert!(pages(&damaged).is_err());
+        // Threads that have ended by an error are not waited for.
+        let nonsense = vec![b"no page".to_vec(); 1000];
+        assert!(pages(&nonsense).is_err());
+        let fetched = look_into(b"abc", &|_| true, |_| Err(CatalogueError::NumberTooLarge));
+        assert!(matches!(fetched, Err(CatalogueError::NumberTooLarge)));
     }
 
     #[test]
@@ -356,8 +367,10 @@ mod tests {
         let mut pages = Pages::with(&[7]).expect("bytes");
         let cut = pack(&[7; 13]).expect("packed");
         let cut = [&13_u32.to_le_bytes(), &cut[..]].concat();
-        for page in [b"", &b"nonsense"[..], &cut] {
-            assert!(pages.look_into(page, &[0], |_, _| {}).is_err());
+        for packed in [b"", &b"nonsense"[..], &cut] {
+            let packed = packed.to_vec();
+            let page = Candidate { packed, blocks: 1 };
+            assert!(pages.look_into(&page, |_, _| {}).is_err());
         }
     }
 }

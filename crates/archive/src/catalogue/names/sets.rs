@@ -23,9 +23,12 @@ impl Set {
     /// Grams have the numbers below.
     pub(super) const GRAMS: u32 = 1 << 16;
 
+    /// Shelves have the numbers from here on. Those below are shelves on which a run marked two rows.
+    const SHELVES: u32 = Set::GRAMS + 256;
+
     /// A shelf, by its number.
     pub(super) fn shelf(number: usize) -> Set {
-        Set(Set::GRAMS + number as u32)
+        Set(Set::SHELVES + number as u32)
     }
 }
 

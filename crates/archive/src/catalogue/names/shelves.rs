@@ -1,9 +1,10 @@
 //! Runs of five bytes: which pages of a part may have one.
 //!
 //! Where names are numbered, nearly every block has each run of three digits, while a run of five is on few pages. There
-//! are too many runs for a list of each, so each of them marks two of 32,768 rows, one bit for each page (Bloom 1970,
-//! "Space/time trade-offs in hash coding with allowable errors"). Both rows are on one shelf, which is packed as a whole: a
-//! search takes one shelf for each run.
+//! are too many runs for a list of each, so each of them marks three of 32,768 rows, one bit for each page (Bloom 1970,
+//! "Space/time trade-offs in hash coding with allowable errors"). All three are on one shelf, which is packed as a whole: a
+//! search takes one shelf for each run. (Two were too few: a run that has one of its rows in common with a run of every page
+//! seemed to be on far too many.)
 
 use super::sets::{PAGE_BLOCKS, PART_PAGES, Set, pack, unpack};
 use crate::catalogue::Result;
@@ -24,7 +25,7 @@ const SHELF_BYTES: usize = ROWS * ROW_BYTES;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Run {
     shelf: usize,
-    rows: [usize; 2],
+    rows: [usize; 3],
 }
 
 impl Run {
@@ -36,7 +37,7 @@ impl Run {
         let hash = (hash ^ hash >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         Run {
             shelf: (hash >> 56) as usize,
-            rows: [(hash >> 49) as usize % ROWS, (hash >> 42) as usize % ROWS],
+            rows: [49, 42, 35].map(|bit| (hash >> bit) as usize % ROWS),
         }
     }
 

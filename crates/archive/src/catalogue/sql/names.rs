@@ -92,45 +92,30 @@ pub fn matching(
         let candidates = of_part.or_insert_with(|| Candidates::all(&wanted));
         candidates.keep(Set(row.get(1)?), row.get(2)?)
     })?;
-    let mut files = Vec::new();
+    let of_parts = of_parts.iter();
+    let pages = of_parts.flat_map(|(&part, candidates)| candidates.of_part(part));
+    let pages: BTreeMap<i64, u32> = pages.map(|(page, blocks)| (page as i64, blocks)).collect();
+    let numbers: Vec<i64> = pages.keys().copied().collect();
     let is_wanted = |path: &[u8]| path > after && pattern.matches(path);
-    let mut of_pages: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    let mut blocks = of_parts
-        .iter()
-        .flat_map(|(&part, candidates)| candidates.of_part(part));
-    loop {
-        let block = blocks.next();
-        if of_pages.len() == AT_ONCE || block.is_none() {
-            let pages = candidates(transaction, &of_pages)?;
-            files.extend(names::look_into(pattern.literal(), &pages, &is_wanted)?);
-            of_pages.clear();
-        }
-        if files.len() > MOST_FOUND {
-            return Ok(None);
-        }
-        let Some((page, block)) = block else {
-            break;
-        };
-        of_pages.entry(page).or_default().push(block);
-    }
-    files.sort_unstable();
-    Ok(Some(Indexed { files, last }))
-}
-
-/// Some pages as they are kept.
-fn candidates<'b>(
-    transaction: &Transaction<'_>,
-    of_pages: &'b BTreeMap<u64, Vec<usize>>,
-) -> Result<Vec<Candidate<'b>>> {
-    let numbers: Vec<i64> = of_pages.keys().map(|&page| page as i64).collect();
-    let sql = "SELECT page, packed FROM name_page WHERE page IN ({many})";
-    let mut pages = Vec::with_capacity(numbers.len());
-    many(transaction, sql, &[], &numbers, |row| {
-        if let Some(blocks) = of_pages.get(&row.get(0)?) {
-            let packed = row.get(1)?;
-            pages.push(Candidate { packed, blocks });
+    let mut files = names::look_into(pattern.literal(), &is_wanted, |looking| {
+        let sql = "SELECT page, packed FROM name_page WHERE page IN ({many})";
+        for numbers in numbers.chunks(AT_ONCE) {
+            if looking.found() > MOST_FOUND {
+                break;
+            }
+            many(transaction, sql, &[], numbers, |row| {
+                if let Some(&blocks) = pages.get(&row.get(0)?) {
+                    let packed = row.get(1)?;
+                    looking.take(Candidate { packed, blocks });
+                }
+                Ok(())
+            })?;
         }
         Ok(())
     })?;
-    Ok(pages)
+    if files.len() > MOST_FOUND {
+        return Ok(None);
+    }
+    files.sort_unstable();
+    Ok(Some(Indexed { files, last }))
 }
