@@ -18,7 +18,7 @@ mod schema;
 mod state;
 mod transaction;
 
-use super::sql::{Database, Move, Transaction, broken_rules, copy_all, must_hold};
+use super::sql::{Database, Move, Transaction, broken_rules, copy_all, must_hold, refuse_moved};
 use super::sqlite::{appear, refuse_to_replace, take_no_more};
 use super::{Catalogue, CatalogueError, Lease, Result, ServerState, SqliteCatalogue, Upgrade};
 use ::postgres::{Client, IsolationLevel, Statement};
@@ -216,6 +216,9 @@ impl Database for PostgresCatalogue {
             transaction.batch_execute(schema::TAKE_TURN)?;
             let marked = Marked::new(&mut transaction, session.last.as_ref())?;
             let open = Open::new(transaction, &session.prepared, self.clock);
+            if marked.is_moved {
+                refuse_moved(&open, || self.url.name())?;
+            }
             if let Some(lease) = &self.lease {
                 must_hold(&open, lease)?;
             }

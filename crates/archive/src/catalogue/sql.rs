@@ -33,6 +33,7 @@ pub use integrity::broken_rules;
 pub use leases::must_hold;
 pub use marks::{
     Move, arriving, came_by, mark_arrived, mark_arriving, mark_moved, moved_by, moved_to,
+    refuse_moved,
 };
 use std::ops::ControlFlow;
 use std::sync::Arc;

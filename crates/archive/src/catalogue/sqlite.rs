@@ -10,7 +10,7 @@ mod integrity;
 mod schema;
 mod transaction;
 
-use super::sql::{Database, Transaction, broken_rules, must_hold};
+use super::sql::{Database, Transaction, broken_rules, must_hold, refuse_moved};
 use super::{Catalogue, CatalogueError, FULL_IN_BACKUP, Lease, Result, ServerState};
 pub use file::BUSY_LIMIT;
 pub(super) use file::{appear, appear_alone, end_log};
@@ -181,6 +181,8 @@ impl SqliteCatalogue {
     ) -> Result<T> {
         // Immediate: a transaction that began by reading could not wait for another writer.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let place = || transaction.path().unwrap_or_default().into();
+        refuse_moved(&transaction, place)?;
         if let Some(lease) = &self.lease {
             must_hold(&transaction, lease)?;
         }

@@ -1,7 +1,7 @@
 //! Moves that are killed after each of their steps, in a process of their own, and then done again.
 
 use super::*;
-use crate::catalogue::{CacheKey, NewFile, NewStore, PostgresUrl, Terms};
+use crate::catalogue::{CacheKey, Loss, NewFile, NewStore, PostgresUrl, Terms, VolumeId};
 use crate::record::{File, Owner, Volume, VolumeFormat, VolumeState};
 use std::process::Command;
 use tapewise_house::postgres::Server;
@@ -143,6 +143,24 @@ fn a_move_that_is_killed_after_any_step_leaves_one_catalogue_and_goes_on_when_it
     }
     let left = Path::new(&file).with_file_name("catalogue.db.arriving");
     assert!(!left.exists());
+}
+
+#[test]
+fn whoever_had_a_catalogue_open_before_it_was_moved_changes_nothing_there() {
+    let Some(server) = Server::start("moves of catalogues that are open") else {
+        return;
+    };
+    let (_directory, file, url) = places(&server);
+    add(&file, 1);
+    for (from, to) in [(&file, &url), (&url, &file)] {
+        let open = place(from).open_existing().expect("a catalogue");
+        // It has a session with the server.
+        open.volumes().expect("read");
+        move_catalogue(&place(from), &place(to)).expect("moved");
+        let refused = open.forget_volume(VolumeId(1), Loss::Refused, 2);
+        let refused = refused.expect_err("refused");
+        assert!(matches!(refused, CatalogueError::Moved { .. }), "{refused}");
+    }
 }
 
 #[test]

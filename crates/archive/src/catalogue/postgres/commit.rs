@@ -25,6 +25,8 @@ const BETWEEN_QUESTIONS: Duration = Duration::from_millis(500);
 pub(super) struct Marked {
     mark: String,
     number: String,
+    /// Whether the catalogue was moved away. It is asked here, where it costs no journey to the server.
+    pub(super) is_moved: bool,
 }
 
 impl Marked {
@@ -40,13 +42,14 @@ impl Marked {
         }
         let sql = "WITH gone AS (DELETE FROM tapewise_commit WHERE mark = CAST(CAST($1 AS TEXT) AS UUID)) \
             INSERT INTO tapewise_commit DEFAULT VALUES \
-            RETURNING CAST(mark AS TEXT), CAST(pg_current_xact_id() AS TEXT)";
+            RETURNING CAST(mark AS TEXT), CAST(pg_current_xact_id() AS TEXT), to_regclass('moved_to') IS NOT NULL";
         // With the type of its parameter it need not be prepared, which would be two more journeys to the server.
         let row =
             transaction.query_typed_one(sql, &[(&last.map(|last| &last.mark), Type::TEXT)])?;
         Ok(Marked {
             mark: row.try_get(0)?,
             number: row.try_get(1)?,
+            is_moved: row.try_get(2)?,
         })
     }
 
@@ -119,6 +122,7 @@ mod tests {
             let lost = Marked {
                 number: number.to_string(),
                 mark: "00000000-0000-4000-8000-000000000000".to_owned(),
+                is_moved: false,
             };
             assert_eq!(lost.is_there(&mut other), Some(false));
         }

@@ -5,7 +5,8 @@
 //! its mark. Both marks have the number of the move, so the next program finds out how far the last one came.
 
 use super::{Transaction, one, params, run};
-use crate::catalogue::Result;
+use crate::catalogue::{CatalogueError, Result};
+use std::path::PathBuf;
 
 /// A move under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +59,14 @@ pub fn moved_to(transaction: &Transaction<'_>) -> Result<Option<String>> {
     }
     let sql = "SELECT place FROM moved_to";
     one(transaction, sql, params![], |row| row.get(0))
+}
+
+/// Refuses to change a catalogue that was moved after it was opened: what is written there now is seen by nobody.
+pub fn refuse_moved(transaction: &Transaction<'_>, place: impl Fn() -> PathBuf) -> Result<()> {
+    match moved_to(transaction)? {
+        Some(to) => Err(CatalogueError::Moved { path: place(), to }),
+        None => Ok(()),
+    }
 }
 
 /// The number of the move by which a catalogue went away; none where it did not, or with a program that gave no numbers.
