@@ -256,6 +256,35 @@ fn where_every_cartridge_is_worm_the_error_says_so() {
 }
 
 #[test]
+fn a_write_protected_cartridge_is_written_again_when_it_is_protected_no_more() {
+    let protected = || Faults {
+        write_protected: vec!["TW0001".to_owned()],
+        ..Faults::none()
+    };
+    let states = |site: &Site| {
+        let volumes = site.catalogue.volumes().expect("volumes").into_iter();
+        let states = volumes.map(|(_, volume)| (volume.label, volume.state));
+        states.collect::<Vec<_>>()
+    };
+    let filling = |label: &str| (label.to_owned(), VolumeState::Filling);
+    let migrate = |site: &mut Site, seed| {
+        site.store(4, 1, seed);
+        let migrated = site.mover(|mover| mover.migrate(i64::MAX));
+        let lost = migrated.expect("migrated").volumes_lost;
+        lost.into_iter().map(|(label, _)| label).collect::<Vec<_>>()
+    };
+    // As a blank cartridge it does not become a volume.
+    let mut site = Site::new(1, 2, protected());
+    assert_eq!(migrate(&mut site, 1), ["TW0001"]);
+    assert_eq!(states(&site), [filling("TW0002")]);
+    let mut site = Site::new(1, 2, Faults::none());
+    assert_eq!(migrate(&mut site, 1), [""; 0]);
+    site = site.with_faults(protected());
+    assert_eq!(migrate(&mut site, 2), ["TW0001"]);
+    assert_eq!(states(&site), [filling("TW0001"), filling("TW0002")]);
+}
+
+#[test]
 fn compressed_copies_are_known_again_when_the_catalogue_was_lost() {
     let mut site = Site::new(1, 2, Faults::none());
     site.settings.precompress = Some(QUICK);

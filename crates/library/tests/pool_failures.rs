@@ -72,6 +72,18 @@ fn a_volume_in_a_failed_drive_that_keeps_it_is_said_to_be_there() {
 }
 
 #[test]
+fn a_cartridge_that_the_library_does_not_take_is_no_fault_of_the_robot() {
+    let mut bench = Bench::new(&spec(1, 2));
+    let cartridges = bench.directory.path().join("library/cartridges");
+    std::fs::remove_dir_all(cartridges.join("TW0001")).unwrap();
+    let error = bench.mount("TW0001").unwrap_err();
+    let said = error.to_string();
+    assert!(said.contains("drive 257 cannot use TW0001"), "{said}");
+    assert_eq!(bench.shelves()["TW0001"], [home(1)]);
+    assert_eq!(bench.mount("TW0002").unwrap(), 0);
+}
+
+#[test]
 fn a_robot_that_moves_nothing_is_no_fault_of_the_drives() {
     let mut bench = Bench::new(&LibrarySpec {
         faults: Faults {

@@ -29,7 +29,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_library::pool::{Fit, Whereabouts};
 use tapewise_run::{Log, Recorder, RunError};
-use tapewise_scsi::{ScsiError, TapeDrive};
+use tapewise_scsi::{Condition, ScsiError, TapeDrive};
 
 /// Files looked at together.
 const AT_ONCE: usize = 10_000;
@@ -546,7 +546,8 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// The volume takes no more: its medium failed, or it is not what the catalogue says.
+    /// The volume takes no more: its medium failed, it is not what the catalogue says, or it is write-protected, which a
+    /// person can change.
     fn lose(
         &self,
         with: DriveContext<'_>,
@@ -565,6 +566,10 @@ impl Writing<'_> {
             {
                 catalogue.forget_volume(id, Loss::Refused, with.now())?;
             }
+            why if is_protected(why) && is_new => {
+                catalogue.forget_volume(id, Loss::Refused, with.now())?;
+            }
+            why if is_protected(why) => {}
             _ => catalogue.set_volume_state(id, VolumeState::Suspect)?,
         }
         let lost = (label, why.to_string());
@@ -578,20 +583,35 @@ pub(super) fn is_cleaning(label: &str) -> bool {
     label.starts_with("CLN")
 }
 
+/// What a drive said when a volume could not be written.
+fn condition(error: &VolumeError) -> Option<Condition> {
+    match error {
+        VolumeError::Run(RunError::Scsi(error))
+        | VolumeError::Abandoned {
+            source: RunError::Scsi(error),
+            ..
+        } => error.condition(),
+        _ => None,
+    }
+}
+
+/// Whether the cartridge is write-protected.
+fn is_protected(error: &VolumeError) -> bool {
+    condition(error) == Some(Condition::DataProtect)
+}
+
 /// Whether another volume may well take what this one did not.
 fn is_of_the_volume(error: &VolumeError) -> bool {
-    use tapewise_scsi::Condition::{DataProtect, Medium};
-    let run = match error {
-        VolumeError::Run(source) | VolumeError::Abandoned { source, .. } => source,
+    match error {
+        VolumeError::Run(_) | VolumeError::Abandoned { .. } => matches!(
+            condition(error),
+            Some(Condition::Medium | Condition::DataProtect)
+        ),
         // The archive is older than the tape: who keeps it has to know before anything is written. Without threads
         // no volume can be written.
         VolumeError::BlockLength { .. } | VolumeError::Ahead { .. } | VolumeError::NoThread(_) => {
-            return false;
+            false
         }
-        _ => return true,
-    };
-    match run {
-        RunError::Scsi(error) => matches!(error.condition(), Some(Medium | DataProtect)),
-        _ => false,
+        _ => true,
     }
 }

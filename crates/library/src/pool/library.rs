@@ -248,7 +248,8 @@ impl Library {
     ///
     /// # Errors
     /// [`PoolError::Missing`] when the cartridge is nowhere, [`PoolError::Elsewhere`] when somebody else has put it into a
-    /// drive meanwhile, [`PoolError::Robot`] when it is elsewhere than it should be, and the log's.
+    /// drive meanwhile, [`PoolError::Unusable`] when the library does not take the cartridge itself, [`PoolError::Robot`] when
+    /// it is elsewhere than it should be, and the log's.
     pub fn carry(
         &mut self,
         label: &str,
@@ -302,6 +303,14 @@ impl Library {
                     return Err(PoolError::Elsewhere {
                         volume: label.to_owned(),
                         place: self.words(at),
+                    });
+                }
+                // The cartridge is no fault of the robot: another one may well be carried.
+                Some(at) if at == from && is_of_cartridge(&error) => {
+                    return Err(PoolError::Unusable {
+                        volume: label.to_owned(),
+                        drive: self.words(to),
+                        source: error,
                     });
                 }
                 Some(at) => return Err(self.stranded(label, &way, at, from, error, &mut say)),
@@ -367,6 +376,11 @@ impl Library {
 /// The addresses of a range.
 fn addresses(range: ElementRange) -> impl Iterator<Item = u16> {
     (0..range.count).map(move |number| range.first.saturating_add(number))
+}
+
+/// Whether a move failed by the cartridge that was to be moved.
+fn is_of_cartridge(error: &ScsiError) -> bool {
+    matches!(error.condition(), Some(Condition::Medium))
 }
 
 /// Whether the same move may go well a second time: mechanics may, and what only said that something

@@ -25,7 +25,7 @@ pub struct Bench {
     pub cut: Vec<Arc<AtomicBool>>,
     /// Done once, when a drive has been asked so often from now on whether it is ready.
     pub meanwhile: Arc<Mutex<Option<(u32, Meanwhile)>>>,
-    _directory: TempDir,
+    pub directory: TempDir,
 }
 
 /// What somebody else does; whether it could be done.
@@ -123,7 +123,7 @@ impl Bench {
             log: Vec::new(),
             cut,
             meanwhile,
-            _directory: directory,
+            directory,
         }
     }
 
