@@ -368,6 +368,13 @@ fn of_two_versions_the_one_stored_last_is_the_later_one_though_the_clock_was_set
     let second = catalogue.store_cached(&replacing(2), 10).expect("stored")[0].0;
     let created = |id| catalogue.file(id).expect("a file").created_ns;
     assert!(created(second) > created(first));
+    // A directory takes the place of a file.
+    for (key, path) in [(3, "a/b"), (4, "a/c/d")] {
+        let mut below = store(path, 10, 1);
+        below.new.replace = true;
+        let below = catalogue.store_cached(&[(CacheKey(key), below)], 20);
+        assert!(created(below.expect("stored")[0].0) > created(second));
+    }
 }
 
 fn a_copy_of_which_one_part_is_gone_is_not_whole_because_another_part_is_found(

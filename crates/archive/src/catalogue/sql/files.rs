@@ -25,11 +25,19 @@ pub fn file_at(transaction: &Transaction<'_>, sql: &str, path: &[u8]) -> Result<
 
 /// The numbers of all files that have or had a path, the oldest first.
 pub fn versions(transaction: &Transaction<'_>, path: &[u8]) -> Result<Vec<FileId>> {
+    let all = all_at(transaction, path)?.into_iter();
+    Ok(all.map(|(id, ..)| id).collect())
+}
+
+/// The same, with what each is and when it was stored.
+fn all_at(transaction: &Transaction<'_>, path: &[u8]) -> Result<Vec<(FileId, FileState, i64)>> {
     // Each state has an index of its own.
-    let sql = "SELECT id FROM file WHERE path = ?1 AND state = 'live' \
-        UNION ALL SELECT id FROM file WHERE path = ?1 AND state = 'arriving' \
-        UNION ALL SELECT id FROM file WHERE path = ?1 AND state = 'retired' ORDER BY id";
-    all(transaction, sql, [path], |row| row.get(0))
+    let sql = "SELECT id, state, created_ns FROM file WHERE path = ?1 AND state = 'live' \
+        UNION ALL SELECT id, state, created_ns FROM file WHERE path = ?1 AND state = 'arriving' \
+        UNION ALL SELECT id, state, created_ns FROM file WHERE path = ?1 AND state = 'retired' ORDER BY id";
+    all(transaction, sql, [path], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    })
 }
 
 /// Fails where no file has this number.
@@ -86,37 +94,47 @@ pub fn insert_file(
     Ok(id)
 }
 
-/// Directories in whose place no live file is, as far as one transaction has looked.
-pub type Directories = HashSet<Vec<u8>>;
+/// Directories in whose place no live file is, as far as one transaction has looked, and when the last file was stored
+/// that was there.
+pub type Directories = HashMap<Vec<u8>, i64>;
 
 /// Sees that a new path and the live files can be delivered together. A file that would have to be a directory gives
-/// way to one that replaces it.
+/// way to one that replaces it. Returns when the last file was stored that was in the place of a directory.
 fn make_way(
     transaction: &Transaction<'_>,
     (path, replace): (&[u8], bool),
     known: &mut Directories,
     at_ns: i64,
-) -> Result<()> {
+) -> Result<i64> {
     let in_the_way = |other: &[u8]| CatalogueError::InTheWay {
         path: path.to_vec(),
         other: other.to_vec(),
     };
+    let mut last_ns = i64::MIN;
     let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
     for (at, _) in slashes {
         let directory = &path[..at];
-        if known.contains(directory) {
-            continue;
-        }
-        match file_at(transaction, LIVE_AT, directory)? {
-            Some(other) if replace => retire(transaction, other, at_ns)?,
-            Some(_) => return Err(in_the_way(directory)),
-            None => {}
-        }
-        known.insert(directory.to_vec());
+        let before_ns = match known.get(directory) {
+            Some(&before_ns) => before_ns,
+            None => {
+                let mut before_ns = i64::MIN;
+                for (other, state, stored_ns) in all_at(transaction, directory)? {
+                    before_ns = before_ns.max(stored_ns);
+                    match state {
+                        FileState::Live if replace => retire(transaction, other, at_ns)?,
+                        FileState::Live => return Err(in_the_way(directory)),
+                        FileState::Arriving | FileState::Retired => {}
+                    }
+                }
+                known.insert(directory.to_vec(), before_ns);
+                before_ns
+            }
+        };
+        last_ns = last_ns.max(before_ns);
     }
     let sql = "SELECT path FROM file WHERE path >= ?1 AND path < ?2 AND state = 'live' LIMIT 1";
     let other: Option<Vec<u8>> = one(transaction, sql, below(path), |row| row.get(0))?;
-    other.map_or(Ok(()), |other| Err(in_the_way(&other)))
+    other.map_or(Ok(last_ns), |other| Err(in_the_way(&other)))
 }
 
 /// What the paths below a directory begin at, and what they come before.
@@ -144,6 +162,7 @@ pub fn insert_store(
     if file_at(transaction, ARRIVING_AT, &file.path)?.is_some() {
         return Err(taken());
     }
+    let mut last_ns = i64::MIN;
     if let Some(old) = file_at(transaction, LIVE_AT, &file.path)? {
         if !replace && is_somewhere(transaction, old)? {
             return Err(taken());
@@ -154,9 +173,14 @@ pub fn insert_store(
         }
     } else {
         let replace = *replace && state == FileState::Live;
-        make_way(transaction, (&file.path, replace), known, at_ns)?;
+        last_ns = make_way(transaction, (&file.path, replace), known, at_ns)?;
     }
-    let stored_ns = after_others(transaction, &file.path, at_ns)?;
+    // After all others that had its path or were in its way, though the clock was set back since: who makes the catalogue
+    // again from the tapes knows by it which is the last one.
+    for (.., other_ns) in all_at(transaction, &file.path)? {
+        last_ns = last_ns.max(other_ns);
+    }
+    let stored_ns = at_ns.max(last_ns.saturating_add(1));
     let id = insert_file(transaction, file, owner, (*copies, state), stored_ns)?;
     let sql = "INSERT INTO request (kind, file, user_name, priority, deadline_ns, place, state, \
         created_ns, activity) VALUES ('store', ?1, ?2, ?3, ?4, ?5, 'queued', ?6, ?7) RETURNING id";
@@ -178,18 +202,6 @@ fn is_somewhere(transaction: &Transaction<'_>, id: FileId) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM copy WHERE file = ?1 AND state = 'whole') \
         OR EXISTS (SELECT 1 FROM cached WHERE file = ?1)";
     Ok(one(transaction, sql, [id], |row| row.get(0))?.unwrap_or(false))
-}
-
-/// The time at which a file is stored: after all others that had its path, though the clock was set back since. Who
-/// makes the catalogue again from the tapes knows by it which version is the last one.
-fn after_others(transaction: &Transaction<'_>, path: &[u8], at_ns: i64) -> Result<i64> {
-    let mut stored_ns = at_ns;
-    for other in versions(transaction, path)? {
-        let sql = "SELECT created_ns FROM file WHERE id = ?1";
-        let created_ns: Option<i64> = one(transaction, sql, [other], |row| row.get(0))?;
-        stored_ns = stored_ns.max(created_ns.map_or(at_ns, |ns| ns.saturating_add(1)));
-    }
-    Ok(stored_ns)
 }
 
 /// Retires a file: the cache may drop it, and nobody waits for its copies.
