@@ -426,6 +426,10 @@ fn hinted(error: OpenError, directory: &Path) -> CliError {
     }
 }
 
+/// What to do about a cartridge that holds what the catalogue lacks.
+pub const READ_IN_THE_REST: &str = "`catalog rebuild` with all cartridges at hand, in a clean drive, reads the rest in; \
+    `catalog forget --accept-loss` gives it up";
+
 impl From<CatalogueError> for CliError {
     fn from(error: CatalogueError) -> CliError {
         match error {
@@ -438,6 +442,9 @@ impl From<CatalogueError> for CliError {
             | CatalogueError::NameIndex(_) => CliError::failed(error),
             CatalogueError::InFlight { .. } => CliError::with(Exit::Busy, error),
             CatalogueError::OnlyCopy { .. } => CliError::with(Exit::Refused, error),
+            CatalogueError::HoldsMore { .. } => {
+                CliError::with(Exit::Refused, error).hint(READ_IN_THE_REST)
+            }
             _ => CliError::input(error),
         }
     }

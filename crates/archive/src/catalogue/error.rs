@@ -341,6 +341,14 @@ pub enum CatalogueError {
         /// The path of one.
         example: Vec<u8>,
     },
+    /// What only the cartridge has would be lost.
+    #[error("volume {label} holds what the catalogue lacks: {what}")]
+    HoldsMore {
+        /// The volume.
+        label: String,
+        /// What, as reading it in found it.
+        what: String,
+    },
     /// A sum contradicts the one in the catalogue.
     #[error("file {}: {given} contradicts {known} in the catalogue", .file.0)]
     OtherSum {

@@ -38,6 +38,10 @@ pub const LOAD_COUNT: &str = "load_count";
 /// The fact that somebody has retired a volume, which is full since then.
 pub const RETIRED: &str = "retired";
 
+/// The name of the [`Fact`] of a volume that says what its cartridge holds and the catalogue lacks, as reading it in found
+/// it: empty if that is nothing. Such a volume is not forgotten, unless the loss is accepted.
+pub const HOLDS_MORE: &str = "holds_more";
+
 /// The fact that a volume is full only because the catalogue was a backup: it takes more once its tape was read.
 pub(super) const FULL_IN_BACKUP: &str = "full_in_backup";
 

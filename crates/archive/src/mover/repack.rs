@@ -3,7 +3,7 @@
 use super::open::LABEL_END;
 use super::tiers::Moved;
 use super::{MoveError, Mover};
-use crate::catalogue::{FileId, Forgotten, Loss, VolumeId};
+use crate::catalogue::{CatalogueError, FileId, Forgotten, Loss, VolumeId};
 use crate::record::{Volume, VolumeState};
 use crate::volume::{Blank, Member, VolumeError, VolumeWriter};
 use std::collections::HashSet;
@@ -18,6 +18,8 @@ pub struct Repacked {
     pub moved: Moved,
     /// What the catalogue forgot with the volume; none where it is kept, because files could not be moved.
     pub forgotten: Option<Forgotten>,
+    /// What the cartridge holds and the catalogue lacks, for which the volume is kept.
+    pub holds_more: Option<String>,
 }
 
 impl Mover<'_> {
@@ -97,15 +99,19 @@ impl Mover<'_> {
         if let Err(error) = self.move_off(live, &|id, _| id != volume, &mut moved) {
             return Err(error.after(moved));
         }
-        let forgotten = if moved.failed.is_empty() && moved.migrated.refused.is_empty() {
+        let (mut forgotten, mut holds_more) = (None, None);
+        if moved.failed.is_empty() && moved.migrated.refused.is_empty() {
             let now_ns = (self.now_ns)();
-            Some(
-                self.catalogue
-                    .forget_volume(volume, Loss::Refused, now_ns)?,
-            )
-        } else {
-            None
-        };
-        Ok(Repacked { moved, forgotten })
+            match (self.catalogue).forget_volume(volume, Loss::Refused, now_ns) {
+                Ok(done) => forgotten = Some(done),
+                Err(CatalogueError::HoldsMore { what, .. }) => holds_more = Some(what),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Repacked {
+            moved,
+            forgotten,
+            holds_more,
+        })
     }
 }

@@ -9,8 +9,8 @@ use super::rows::{self, SEGMENT, VOLUME, segment};
 use super::volume_rows::{insert_volume, refuse_open_writes, volume};
 use super::{Database, Row, Transaction, all, many, one, params, run};
 use crate::catalogue::{
-    CatalogueError, Fact, FileId, Forgotten, LOAD_COUNT, ListItem, Loss, OnVolume, Recorded,
-    Rediscovered, Rejoined, Result, VolumeId, Volumes,
+    CatalogueError, Fact, FileId, Forgotten, HOLDS_MORE, LOAD_COUNT, ListItem, Loss, OnVolume,
+    Recorded, Rediscovered, Rejoined, Result, VolumeId, Volumes,
 };
 use crate::record::{Segment, Volume, VolumeState};
 use std::collections::BTreeSet;
@@ -45,6 +45,14 @@ fn forget(
             files: lost.len() as u64,
             example: example.clone(),
         });
+    }
+    if loss == Loss::Refused {
+        let sql = "SELECT value FROM fact WHERE volume = ?1 AND name = ?2 AND value != ''";
+        let more: Option<String> =
+            one(transaction, sql, params![id, HOLDS_MORE], |row| row.get(0))?;
+        if let Some(what) = more {
+            return Err(CatalogueError::HoldsMore { label, what });
+        }
     }
     let sql = "SELECT DISTINCT copy.id, copy.file FROM segment \
         JOIN copy ON copy.id = segment.copy WHERE segment.volume = ?1";

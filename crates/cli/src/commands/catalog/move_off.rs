@@ -1,7 +1,7 @@
 //! `tapewise catalog migrate` and `repack`: files go from where they are to where they belong.
 
 use super::tend::volume;
-use crate::archive::Archive;
+use crate::archive::{Archive, READ_IN_THE_REST};
 use crate::commands::store::{files_and_why, say_files, told as told_of_tape, volumes_and_why};
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
@@ -136,6 +136,7 @@ pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
         let part = |moved| Repacked {
             moved,
             forgotten: None,
+            holds_more: None,
         };
         let (repacked, unwritten) = as_far_as_it_went(mover.repack(id), part)?;
         if args.reuse && repacked.forgotten.is_some() {
@@ -148,6 +149,7 @@ pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
     answer.set("volume", args.volume.as_str());
     answer.set("forgotten", repacked.forgotten.is_some());
     answer.set("labelled_anew", args.reuse && repacked.forgotten.is_some());
+    answer.set("holds_more", repacked.holds_more.as_deref());
     answer.line(&format!(
         "{}: {} read, the volume is {}",
         args.volume,
@@ -155,10 +157,19 @@ pub fn repack(args: &Repack) -> Result<ExitCode, CliError> {
         match repacked.forgotten {
             Some(_) if args.reuse => "removed, and its cartridge has a new label",
             Some(_) => "forgotten",
+            None if repacked.holds_more.is_some() =>
+                "kept, because the cartridge holds what the catalogue lacks",
             None => "kept, because files stay on it",
         }
     ))?;
-    let done = told(&archive, &repacked.moved, &mut answer)?;
+    let mut done = told(&archive, &repacked.moved, &mut answer)?;
+    if let Some(what) = repacked.holds_more {
+        say(format_args!(
+            "tapewise: {}: {what}\nhint: {READ_IN_THE_REST}\n",
+            args.volume
+        ));
+        done = ExitCode::from(Exit::Partial as u8);
+    }
     unwritten.map_or(Ok(done), |error| Err(error.into()))
 }
 
