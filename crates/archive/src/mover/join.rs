@@ -6,7 +6,7 @@ use crate::deliver::InnerPath;
 use crate::record::{File, Segment};
 use crate::sums::{Kind, Sum};
 use crate::volume::{Kind as MemberKind, Located, Member};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// What is the same for all parts of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,15 +144,11 @@ fn take_copy(
 
 /// Says which parts are missing.
 fn lacking(whole: &Whole, parts: &[FoundPart], labels: &[String], is_only: bool) -> String {
-    let has = |number: &u32| {
-        let is_it =
-            |found: &FoundPart| found.member.part.is_some_and(|part| part.number == *number);
-        parts.iter().any(is_it)
-    };
-    let here: Vec<String> = (1..=whole.of)
-        .filter(has)
-        .map(|number| number.to_string())
-        .collect();
+    let numbers = parts
+        .iter()
+        .filter_map(|found| Some(found.member.part?.number));
+    let here: BTreeSet<u32> = numbers.collect();
+    let here: Vec<String> = here.iter().map(u32::to_string).collect();
     let mut on: Vec<&str> = parts
         .iter()
         .filter_map(|part| labels.get(part.volume).map(String::as_str))
@@ -208,5 +204,77 @@ pub(super) fn is_file(located: &Located) -> Result<(), String> {
         MemberKind::HardLink | MemberKind::Symlink => Err("a link".to_owned()),
         MemberKind::Directory => Err("a directory".to_owned()),
         MemberKind::Other(kind) => Err(format!("type {:?}", char::from(kind))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::volume::Part;
+
+    /// Members as they were found, each on a volume of its own: number, how many there are, where they begin, bytes.
+    fn joined(found: &[(u32, u32, u64, u64)]) -> (Vec<Vec<(usize, u64)>>, Vec<String>) {
+        let mut parts = FoundParts::default();
+        for (volume, &(number, of, offset, bytes)) in found.iter().enumerate() {
+            let part = Part { number, of, offset };
+            let added = parts.add(volume, &located(Some(part), bytes));
+            added.expect("a part");
+        }
+        let labels: Vec<String> = (1..=found.len()).map(|at| format!("TW{at}")).collect();
+        let (copies, left_out) = parts.join(1, &labels);
+        let segments = |copy: Rediscovered| {
+            let segments = copy.segments.into_iter();
+            segments
+                .map(|(volume, segment)| (volume, segment.file_offset))
+                .collect()
+        };
+        let left_out = left_out.into_iter().map(|(_, why)| why);
+        (
+            copies.into_iter().map(segments).collect(),
+            left_out.collect(),
+        )
+    }
+
+    fn located(part: Option<Part>, bytes: u64) -> Located {
+        Located {
+            member: Member {
+                path: b"film".to_vec(),
+                bytes,
+                modified_ns: 0,
+                mode: 0o644,
+                xxh3: Some(1),
+                part,
+                zstd_of: None,
+                file_xxh3: Some(2),
+                stored_ns: Some(3),
+                copies: None,
+            },
+            kind: MemberKind::File,
+            target: None,
+            tape_file: 1,
+            segment: Segment {
+                partition: 0,
+                first_block: 2,
+                last_block: 2,
+                byte_offset: 0,
+                bytes,
+                file_offset: part.map_or(0, |part| part.offset),
+                start: None,
+                end: None,
+            },
+        }
+    }
+
+    #[test]
+    fn of_very_many_parts_those_that_are_there_are_named() {
+        let (copies, left_out) = joined(&[(2, u32::MAX, 8, 8), (7, u32::MAX, 48, 8)]);
+        assert_eq!(copies, Vec::<Vec<_>>::new());
+        let [why] = &left_out[..] else {
+            panic!("{left_out:?}");
+        };
+        assert!(
+            why.starts_with("part 2, 7 of 4294967295 is on TW1, TW2"),
+            "{why}"
+        );
     }
 }

@@ -149,8 +149,12 @@ impl Said {
                     .split_once('/')
                     .ok_or("TAPEWISE.part is not a part")?;
                 let parse = |text: &str| text.parse().map_err(|_| "TAPEWISE.part is not a part");
+                let (number, of) = (parse(number)?, parse(of)?);
+                if !(1..=of).contains(&number) {
+                    return Err("TAPEWISE.part is not a part");
+                }
                 let part = self.part.get_or_insert(NOTHING);
-                (part.number, part.of) = (parse(number)?, parse(of)?);
+                (part.number, part.of) = (number, of);
             }
             b"TAPEWISE.offset" => self.part.get_or_insert(NOTHING).offset = bytes()?,
             _ if key.starts_with(b"GNU.sparse.") => self.is_sparse = true,
@@ -190,6 +194,19 @@ mod tests {
         let digits = |length: usize| length.to_string().len() + body.len();
         let length = digits(digits(body.len()));
         format!("{length}{body}").into_bytes()
+    }
+
+    #[test]
+    fn a_part_has_a_number_among_those_that_there_are() {
+        let part = |value| {
+            let mut records = Records::default();
+            let taken = records.take(b'x', &record("TAPEWISE.part", value));
+            (taken.is_ok(), records.next_member().part.is_some())
+        };
+        for wrong in ["0/0", "1/0", "0/1", "3/2", "1", "1/", "-1/2"] {
+            assert_eq!(part(wrong), (false, false), "{wrong}");
+        }
+        assert_eq!(part("2/2"), (true, true));
     }
 
     #[test]
