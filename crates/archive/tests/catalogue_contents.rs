@@ -168,7 +168,7 @@ fn a_hundred_thousand_files_are_added_in_one_go() {
 fn found(path: &str, bytes: u64, stored_ns: i64) -> Rediscovered {
     Rediscovered {
         file: file(path, bytes),
-        stored_ns: Some(stored_ns),
+        stored_ns,
         copies_wanted: 1,
         zstd_bytes: None,
         segments: vec![(0, segment(3, bytes, 0))],

@@ -40,7 +40,7 @@ fn ways_in(catalogue: &dyn Catalogue, path: &str) -> [Result<(), CatalogueError>
     let found = recorded(5);
     let rediscovered = Rediscovered {
         file: found.file,
-        stored_ns: None,
+        stored_ns: 5,
         copies_wanted: 1,
         zstd_bytes: None,
         segments: vec![(0, found.segments[0])],

@@ -9,9 +9,10 @@ use std::process::{Command, Stdio};
 use tape::*;
 use tapewise_archive::record::Segment;
 use tapewise_archive::volume::{
-    Blank, Entry, Found, Label, Located, Member, Part, VolumeError, VolumeWriter, Written,
+    Blank, Entry, Found, Label, Located, Member, Part, VolumeError, VolumeWriter, Written, Wrong,
     compress, parts, read_label, scan,
 };
+use tapewise_emulator::{BadBlock, LibrarySpec};
 use tapewise_formats::event::Event;
 use tapewise_run::Recorder;
 use tapewise_scsi::TapeDrive;
@@ -386,4 +387,71 @@ fn a_volume_is_gone_on_with_only_where_the_catalogue_and_the_tape_agree() {
         names,
         BTreeMap::from([(b"one".to_vec(), 1), (b"two".to_vec(), 2)])
     );
+}
+
+/// What a scan finds of these files on a volume of ours with a block that cannot be read: names, and what is wrong.
+fn scan_without(block: u64, files: &Files) -> (Vec<Vec<u8>>, Vec<Wrong>) {
+    let mut spec = LibrarySpec::one_drive("lto8", 7);
+    spec.faults.bad_blocks = vec![BadBlock {
+        barcode: BARCODE.to_owned(),
+        partition: 0,
+        block,
+    }];
+    let directory = tempfile::tempdir().expect("a directory");
+    let (_library, mut drive) = drive_of(spec, directory.path());
+    write(&mut drive, files, 1 << 30);
+    let mut log = Vec::<Event>::new();
+    let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
+    let (mut names, mut wrong) = (Vec::new(), Vec::new());
+    let scanned = scan(&mut recorder, &mut |found| {
+        match found {
+            Found::Member(located) => names.push(located.member.path),
+            Found::Trouble(trouble) => wrong.push(trouble.what),
+        }
+        Ok(())
+    });
+    scanned.expect("scanned");
+    assert!(matches!(wrong.remove(0), Wrong::Unreadable(_)));
+    (names, wrong)
+}
+
+#[test]
+fn a_block_that_is_lost_in_a_stored_archive_costs_that_file_alone_and_nothing_in_it_is_taken_for_a_member()
+ {
+    let block = BLOCK as usize;
+    // An archive as full of headers as can be.
+    let mut inner = ::tar::Header::new_ustar();
+    inner.set_path("important").expect("a path");
+    inner.set_size(0);
+    inner.set_cksum();
+    let archive = inner.as_bytes().repeat(4 * block / 512);
+    let files = |bytes: usize| -> Files {
+        let named = [
+            (b"important".as_slice(), &b"the true one"[..]),
+            (b"outer.tar", &archive[..bytes]),
+        ];
+        let behind = (b"behind".to_vec(), contents(1, 20_000));
+        let named = named.map(|(name, bytes)| (name.to_vec(), bytes.to_vec()));
+        named.into_iter().chain([behind]).collect()
+    };
+    let missing = |bytes: usize| Wrong::Truncated("outer.tar".to_owned(), bytes as u64);
+    // The segment begins with block 2: four records of the first member, three headers of the next one, its contents.
+    let others = [b"important".to_vec(), b"behind".to_vec()];
+    let (names, wrong) = scan_without(3, &files(4 * block));
+    assert_eq!((names, wrong), (others.to_vec(), vec![missing(block)]));
+    // It ends with the block that is lost, or its padding does.
+    let first_contents = block - 7 * 512;
+    for short in [0, 100] {
+        let (names, wrong) = scan_without(3, &files(first_contents + block - short));
+        assert_eq!(
+            (names, wrong),
+            (others.to_vec(), vec![missing(block - short)])
+        );
+    }
+    // The header of the next member is lost with its end.
+    let (names, wrong) = scan_without(3, &files(first_contents + 600));
+    assert_eq!((names, wrong), (others[..1].to_vec(), vec![missing(600)]));
+    // Its own header is lost: nothing tells how long it is.
+    let (names, wrong) = scan_without(2, &files(4 * block));
+    assert_eq!((names, wrong), (others[1..].to_vec(), vec![]));
 }

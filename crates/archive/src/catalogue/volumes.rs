@@ -22,8 +22,8 @@ pub struct Recorded {
 pub struct Rediscovered {
     /// The file, with the sum that the tape says.
     pub file: File,
-    /// When it was stored; none on tapes that do not say it.
-    pub stored_ns: Option<i64>,
+    /// When it was stored.
+    pub stored_ns: i64,
     /// On how many volumes it is to lie.
     pub copies_wanted: u32,
     /// Length of the zstd frame that it is there; none where it is the contents as they are.

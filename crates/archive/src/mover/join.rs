@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 struct Whole {
     path: Vec<u8>,
     file_xxh3: Option<u64>,
-    stored_ns: Option<i64>,
+    stored_ns: i64,
     modified_ns: i64,
     of: u32,
 }
@@ -47,7 +47,7 @@ impl FoundParts {
         let whole = Whole {
             path: member.path.clone(),
             file_xxh3: member.file_xxh3,
-            stored_ns: member.stored_ns,
+            stored_ns: stored_ns(&member)?,
             modified_ns: member.modified_ns,
             of: part.of,
         };
@@ -135,7 +135,7 @@ fn take_copy(
     };
     Some(Ok(Rediscovered {
         file,
-        stored_ns: member.stored_ns,
+        stored_ns: whole.stored_ns,
         copies_wanted: member.copies.unwrap_or(copies_wanted).max(1),
         zstd_bytes: None,
         segments,
@@ -173,11 +173,17 @@ pub(super) fn whole(
     let file = file_of(member, member.zstd_of.unwrap_or(member.bytes))?;
     Ok(Rediscovered {
         file,
-        stored_ns: member.stored_ns,
+        stored_ns: stored_ns(member)?,
         copies_wanted: member.copies.unwrap_or(copies_wanted).max(1),
         zstd_bytes: member.zstd_of.map(|_| member.bytes),
         segments: vec![(volume, located.segment)],
     })
+}
+
+/// When a member's file was stored. All that we write says so; a member that does not may stand in the contents of a file.
+fn stored_ns(member: &Member) -> Result<i64, String> {
+    let why = "its header does not say when it was stored, so tapewise did not write it";
+    member.stored_ns.ok_or_else(|| why.to_owned())
 }
 
 /// The file of a member, with its length in bytes.
@@ -262,6 +268,21 @@ mod tests {
                 start: None,
                 end: None,
             },
+        }
+    }
+
+    #[test]
+    fn a_member_that_does_not_say_when_it_was_stored_is_no_file_of_an_archive() {
+        let part = Part {
+            number: 1,
+            of: 1,
+            offset: 0,
+        };
+        let [mut one, mut part] = [None, Some(part)].map(|part| located(part, 8));
+        for is_ours in [true, false] {
+            assert_eq!(whole(&one, 0, 1).is_ok(), is_ours);
+            assert_eq!(FoundParts::default().add(0, &part).is_ok(), is_ours);
+            (one.member.stored_ns, part.member.stored_ns) = (None, None);
         }
     }
 

@@ -53,8 +53,10 @@ pub fn scan(
         recorder.expect_blocks(label.block_bytes as usize);
     }
     recorder.rewind()?;
+    let mut reader = TarReader::new(0);
+    reader.block_bytes = label.as_ref().map(|label| label.block_bytes.into());
     let mut scan = Scan {
-        reader: TarReader::new(0),
+        reader,
         scanned: Scanned {
             label,
             ..Scanned::default()

@@ -3,8 +3,12 @@
 //! Old, ustar, pax and GNU headers, in blocks of any length; contents are summed and their places
 //! kept, never held. An extended header may have [`MOST_EXTENDED_BYTES`]. After a header that is
 //! damaged the next one that is whole is looked for, as GNU tar does, and that is said.
+//!
+//! A file may be an archive itself, and its headers are whole too. So on a volume of ours, whose
+//! blocks have a known length, a block that is lost inside a member is counted as contents of it,
+//! and only a header with which a member of ours begins is gone on at.
 
-use super::member::{Member, RECORD_BYTES};
+use super::member::{FIRST_HEADER, Member, RECORD_BYTES};
 use super::tar_kind::{Kind, kind_of};
 use super::tar_records::Records;
 use crate::record::Segment;
@@ -51,8 +55,8 @@ pub enum Wrong {
     /// An extended header that cannot be understood or is too long.
     #[error("the extended header cannot be understood: {0}")]
     Extended(&'static str),
-    /// The archive ends in a member.
-    #[error("the archive ends in {0:?}: {1} bytes are missing")]
+    /// Contents of a member are missing.
+    #[error("{0:?} is not whole: {1} bytes are missing")]
     Truncated(String, u64),
     /// The contents are not those that were written.
     #[error("{name:?} has xxh3:{found:016x} on tape, not xxh3:{told:016x} as its header says")]
@@ -115,6 +119,8 @@ struct Current {
     left: u64,
     told: Option<u64>,
     sum: Xxh3,
+    /// A block of it was lost.
+    is_damaged: bool,
 }
 
 /// A reader of archives that blocks are pushed into.
@@ -130,6 +136,8 @@ pub(super) struct TarReader {
     records: Records,
     /// Where the head was last said to be.
     pub place: Option<WrapLpos>,
+    /// The length of all blocks, on a volume of ours.
+    pub block_bytes: Option<u64>,
 }
 
 impl TarReader {
@@ -144,6 +152,7 @@ impl TarReader {
             extended: Vec::new(),
             records: Records::default(),
             place: None,
+            block_bytes: None,
         }
     }
 
@@ -215,6 +224,20 @@ impl TarReader {
     pub fn lost_block(&mut self, block: u64, why: &str, each: Each<'_>) {
         let here = TapeByte { block, offset: 0 };
         each(self.trouble(here, Wrong::Unreadable(why.to_owned())));
+        if let (Some(bytes), State::Contents(current)) = (self.block_bytes, &mut self.state)
+            && current.left + padding(current.left) >= bytes
+        {
+            let lost = bytes.min(current.left);
+            current.left -= lost;
+            current.is_damaged = true;
+            let has_ended = current.left == 0;
+            let name = printable(&current.located.member.name());
+            each(self.trouble(here, Wrong::Truncated(name, lost)));
+            if has_ended {
+                self.state = State::Header;
+            }
+            return;
+        }
         let has_ended = matches!(self.state, State::Ended);
         self.break_off(here, each);
         self.records = Records::default();
@@ -262,8 +285,11 @@ impl TarReader {
             return;
         }
         self.zero_records = 0;
-        let is_magic = || &self.record[257..262] == b"ustar";
-        if !is_header(&self.record) || is_lost && !is_magic() {
+        let goes_on = || match self.block_bytes {
+            Some(_) => self.record.starts_with(FIRST_HEADER),
+            None => &self.record[257..262] == b"ustar",
+        };
+        if !is_header(&self.record) || is_lost && !goes_on() {
             if !is_lost {
                 self.records = Records::default();
                 self.state = State::Lost;
@@ -365,6 +391,7 @@ impl TarReader {
             left: bytes,
             told: records.xxh3,
             sum: Xxh3::new(),
+            is_damaged: false,
         });
         let has_map = header.as_gnu().is_some_and(::tar::GnuHeader::is_extended);
         if header.as_old().linkflag[0] == b'S' && has_map {
@@ -400,6 +427,9 @@ impl TarReader {
         let padding = padding(located.segment.bytes);
         if padding > 0 {
             self.state = State::Padding { left: padding };
+        }
+        if current.is_damaged {
+            return;
         }
         let found = current.sum.digest();
         if let Some(told) = current.told.filter(|told| *told != found) {

@@ -225,11 +225,10 @@ fn join(
     }
     let sql = "INSERT INTO copy (file, number, state, written_ns, zstd_bytes) \
         SELECT ?1, 1 + coalesce(max(number), 0), 'whole', ?2, ?3 FROM copy WHERE file = ?1 RETURNING id";
-    let written_ns = found.stored_ns.unwrap_or(at_ns);
     let copy = new_row(
         transaction,
         sql,
-        params![file, written_ns, found.zstd_bytes],
+        params![file, found.stored_ns, found.zstd_bytes],
     )?;
     for (on, segment) in &segments {
         insert_segment(transaction, *on, copy, segment)?;
@@ -302,10 +301,7 @@ fn matching(transaction: &Transaction<'_>, found: &Rediscovered) -> Result<Optio
         };
         let known_sums = sums(transaction, id)?;
         let has_sum = found.file.sums.iter().any(|sum| known_sums.contains(sum));
-        let is_then = found
-            .stored_ns
-            .is_none_or(|stored_ns| stored_ns == created_ns);
-        if bytes == found.file.bytes && has_sum && is_then {
+        if bytes == found.file.bytes && has_sum && created_ns == found.stored_ns {
             return Ok(Some(id));
         }
     }
@@ -345,10 +341,10 @@ fn insert(
     joined: &mut Rejoined,
     at_ns: i64,
 ) -> Result<FileId> {
-    let created_ns = found.stored_ns.unwrap_or(at_ns);
     let rivals = rivals(transaction, &found.file.path)?;
     joined.versions += u64::from(!rivals.is_empty());
-    let state = if rivals.iter().all(|rival| is_newer(found, rival)) {
+    let is_older = |rival: &Rival| rival.created_ns < found.stored_ns;
+    let state = if rivals.iter().all(is_older) {
         for rival in rivals {
             retire(transaction, rival.file, at_ns)?;
         }
@@ -358,14 +354,14 @@ fn insert(
         FileState::Retired
     };
     let how = (found.copies_wanted, state);
-    insert_file(transaction, &found.file, &Owner::default(), how, created_ns)
+    let stored_ns = found.stored_ns;
+    insert_file(transaction, &found.file, &Owner::default(), how, stored_ns)
 }
 
 /// A live file that cannot be delivered beside another one.
 struct Rival {
     file: FileId,
     created_ns: i64,
-    modified_ns: i64,
 }
 
 /// The live files that cannot be delivered beside one of this path: the one that has it, those where it needs a
@@ -377,27 +373,15 @@ fn rivals(transaction: &Transaction<'_>, path: &[u8]) -> Result<Vec<Rival>> {
         rivals.push(Rival {
             file: row.get(0)?,
             created_ns: row.get(1)?,
-            modified_ns: row.get(2)?,
         });
         Ok(())
     };
     let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
     let directories = slashes.map(|(at, _)| &path[..at]);
     let at: Vec<&[u8]> = directories.chain([path]).collect();
-    let sql =
-        "SELECT id, created_ns, modified_ns FROM file WHERE state = 'live' AND path IN ({many})";
+    let sql = "SELECT id, created_ns FROM file WHERE state = 'live' AND path IN ({many})";
     many(transaction, sql, &[], &at, &mut enter)?;
-    let sql = "SELECT id, created_ns, modified_ns FROM file \
-        WHERE state = 'live' AND path >= ?1 AND path < ?2";
+    let sql = "SELECT id, created_ns FROM file WHERE state = 'live' AND path >= ?1 AND path < ?2";
     all(transaction, sql, below(path), enter)?;
     Ok(rivals)
-}
-
-/// Whether a file that was found was stored after another one. Where the tape does not say when, the time of its
-/// contents decides, and of equal times what is found later.
-fn is_newer(found: &Rediscovered, other: &Rival) -> bool {
-    match found.stored_ns {
-        Some(stored_ns) => stored_ns > other.created_ns,
-        None => found.file.modified_ns >= other.modified_ns,
-    }
 }
