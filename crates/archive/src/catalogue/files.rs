@@ -166,6 +166,8 @@ pub struct Found {
     pub cached: bool,
     /// Labels of the volumes with its whole copies, each copy's in file order.
     pub volumes: Vec<String>,
+    /// How many whole copies it lacks of those that it is to have on tape.
+    pub lacking: u32,
 }
 
 /// What is known of files.
@@ -182,6 +184,9 @@ pub trait Files: Send + Sync {
 
     /// Every file that has or had this path, retired ones among them; the oldest first.
     fn versions(&self, path: &[u8]) -> Result<Vec<FileId>>;
+
+    /// How many live files have fewer whole copies on tape than they are to have.
+    fn count_lacking(&self) -> Result<u64>;
 
     /// Live files whose paths match, in order of their bytes, at most `limit` of those behind `after`.
     fn find(&self, pattern: &Pattern, after: Option<&[u8]>, limit: usize) -> Result<Vec<Found>>;

@@ -348,10 +348,10 @@ fn end_of(prefix: &[u8]) -> Option<Vec<u8>> {
 const AT_ONCE: usize = 10_000;
 
 /// The columns of [`found`].
-const FOUND: &str = "SELECT id, path, bytes, modified_ns, EXISTS (SELECT 1 FROM cached WHERE file = file.id) \
-    FROM file";
+const FOUND: &str = "SELECT id, path, bytes, modified_ns, EXISTS (SELECT 1 FROM cached WHERE file = file.id), \
+    copies_wanted FROM file";
 
-/// A file that a search found; its volumes are looked up later.
+/// A file that a search found; its copies are looked up later.
 fn found(row: &Row<'_>) -> Result<Found> {
     Ok(Found {
         file: row.get(0)?,
@@ -360,6 +360,7 @@ fn found(row: &Row<'_>) -> Result<Found> {
         modified_ns: row.get(3)?,
         cached: row.get(4)?,
         volumes: Vec::new(),
+        lacking: row.get(5)?,
     })
 }
 
@@ -476,8 +477,16 @@ impl<D: Database> Files for D {
         self.read(|transaction| versions(transaction, path))
     }
 
+    fn count_lacking(&self) -> Result<u64> {
+        let sql = "SELECT count(*) FROM file WHERE state = 'live' AND copies_wanted > \
+            (SELECT count(*) FROM copy WHERE copy.file = file.id AND copy.state = 'whole')";
+        let lacking =
+            self.read(|transaction| one(transaction, sql, params![], |row| row.get(0)))?;
+        Ok(lacking.unwrap_or(0))
+    }
+
     fn find(&self, pattern: &Pattern, after: Option<&[u8]>, limit: usize) -> Result<Vec<Found>> {
-        let sql = "SELECT copy.file, volume.label FROM copy JOIN segment ON segment.copy = copy.id \
+        let sql = "SELECT copy.file, copy.number, volume.label FROM copy JOIN segment ON segment.copy = copy.id \
             JOIN volume ON volume.id = segment.volume \
             WHERE copy.file IN ({many}) AND copy.state = 'whole' \
             GROUP BY copy.file, copy.number, volume.id, volume.label \
@@ -485,13 +494,17 @@ impl<D: Database> Files for D {
         self.read(|transaction| {
             let mut found = matches(transaction, pattern, after, limit)?;
             let files: Vec<FileId> = found.iter().map(|file| file.file).collect();
-            let mut volumes: HashMap<FileId, Vec<String>> = HashMap::new();
+            let mut copies: HashMap<FileId, Vec<(u32, String)>> = HashMap::new();
             many(transaction, sql, &[], &files, |row| {
-                volumes.entry(row.get(0)?).or_default().push(row.get(1)?);
+                let copies = copies.entry(row.get(0)?).or_default();
+                copies.push((row.get(1)?, row.get(2)?));
                 Ok(())
             })?;
             for file in &mut found {
-                file.volumes = volumes.remove(&file.file).unwrap_or_default();
+                let copies = copies.remove(&file.file).unwrap_or_default();
+                let numbers: HashSet<u32> = copies.iter().map(|(number, _)| *number).collect();
+                file.lacking = file.lacking.saturating_sub(numbers.len() as u32);
+                file.volumes = copies.into_iter().map(|(_, label)| label).collect();
             }
             Ok(found)
         })

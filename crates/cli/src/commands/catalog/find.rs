@@ -31,6 +31,9 @@ pub struct Find {
     /// has is found as it is, even if it contains such signs.
     #[arg(value_name = "PATTERN", default_value = "*")]
     pattern: String,
+    /// Only files that have fewer copies on tape than they are to have.
+    #[arg(long)]
+    lacking: bool,
     /// Print only the paths, a line each, as `tapewise recall --archive` reads them.
     #[arg(long, conflicts_with = "json")]
     paths: bool,
@@ -51,13 +54,16 @@ pub fn run(args: &Find) -> Result<ExitCode, CliError> {
     let begin = || json::List::begin("catalog-find", "files");
     let mut files = args.json.then(begin).transpose()?;
     loop {
-        let found = archive
+        let mut found = archive
             .catalogue
             .find(&pattern, after.as_deref(), AT_ONCE)?;
         let Some(last) = found.last() else {
             break;
         };
         after = Some(last.path.clone());
+        if args.lacking {
+            found.retain(|found| found.lacking > 0);
+        }
         count += found.len();
         if let Some(files) = &mut files {
             files.items(found.iter().map(document))?;
@@ -77,10 +83,12 @@ pub fn run(args: &Find) -> Result<ExitCode, CliError> {
         files.end()?;
     }
     if count == 0 {
-        say(format_args!(
-            "tapewise: nothing in the archive matches {}\n",
-            args.pattern
-        ));
+        let what = if args.lacking {
+            "no file that lacks a copy"
+        } else {
+            "nothing in the archive"
+        };
+        say(format_args!("tapewise: {what} matches {}\n", args.pattern));
         return Ok(ExitCode::from(1));
     }
     Ok(ExitCode::SUCCESS)
@@ -111,6 +119,7 @@ fn document(found: &Found) -> Value {
         "bytes": found.bytes,
         "cached": found.cached,
         "volumes": found.volumes,
+        "copies_lacking": found.lacking,
     });
     if std::str::from_utf8(&found.path).is_err() {
         let bytes = found.path.iter().map(|byte| format!("{byte:02x}"));

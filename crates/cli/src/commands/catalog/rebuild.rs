@@ -1,5 +1,6 @@
 //! `tapewise catalog rebuild`: the catalogue again, from what stands on the cartridges.
 
+use super::tend::lacking_copies;
 use crate::archive::Archive;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
@@ -72,6 +73,11 @@ pub fn run(args: &Rebuild) -> Result<ExitCode, CliError> {
     }
     let mut answer = Answer::new("catalog-rebuild", args.json);
     let told = told(rebuilt, &mut answer);
+    let lacking = archive.catalogue.count_lacking()?;
+    answer.set("files_lacking_copies", lacking);
+    if lacking > 0 {
+        answer.line(&lacking_copies(lacking))?;
+    }
     answer.end()?;
     told
 }
@@ -95,7 +101,10 @@ pub(super) fn told(rebuilt: Rebuilt, answer: &mut Answer) -> Result<ExitCode, Cl
                 }
                 let (joined, left_out) = (&added.joined, added.left_out.len());
                 answer.line(&line(&label, joined, left_out))?;
-                answer.push("volumes", document(&label, joined, left_out));
+                let mut document = document(&label, joined, left_out);
+                document["left_out_files"] = added.left_out.iter().map(left_out_file).collect();
+                document["troubles"] = added.troubles.into();
+                answer.push("volumes", document);
             }
             ReadIn::Passed(why) => {
                 answer.line(&format!("{label}: passed over: {why}"))?;
@@ -120,11 +129,17 @@ pub(super) fn told(rebuilt: Rebuilt, answer: &mut Answer) -> Result<ExitCode, Cl
     for (path, why) in &rebuilt.left_out {
         say(format_args!("tapewise: {}: left out: {why}\n", shown(path)));
     }
+    let left_out: Value = rebuilt.left_out.iter().map(left_out_file).collect();
+    answer.set("left_out_files_in_parts", left_out);
     match failed {
         Some(error) if !is_added => Err(CliError::from(error).hint("nothing was added")),
         None if is_whole => Ok(ExitCode::SUCCESS),
         _ => Ok(ExitCode::from(Exit::Partial as u8)),
     }
+}
+
+fn left_out_file((path, why): &(Vec<u8>, String)) -> Value {
+    json!({ "path": shown(path), "why": why })
 }
 
 /// What came of a cartridge, in a line.

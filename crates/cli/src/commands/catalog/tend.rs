@@ -295,6 +295,15 @@ fn say_verified(label: &str, found: &Verified, answer: &mut Answer) -> Result<us
     Ok(found.lost.len())
 }
 
+/// That files lack copies, and how they are listed.
+pub fn lacking_copies(files: u64) -> String {
+    let have = if files == 1 { "has" } else { "have" };
+    format!(
+        "{} {have} fewer copies on tape than wanted: `catalog find --lacking` lists them",
+        units::count(files as usize, "file")
+    )
+}
+
 /// Look for contradictions in the catalogue, and for files that are damaged in the cache.
 ///
 /// tapewise checks that every file of the cache is there and has its length. With --contents, it also reads the
@@ -327,6 +336,11 @@ pub fn check(args: &Check) -> Result<ExitCode, CliError> {
     }
     if findings.is_empty() {
         answer.line("the catalogue does not contradict itself")?;
+    }
+    let lacking = archive.catalogue.count_lacking()?;
+    answer.set("files_lacking_copies", lacking);
+    if lacking > 0 {
+        answer.line(&lacking_copies(lacking))?;
     }
     let look = if args.contents {
         Look::AtContents
