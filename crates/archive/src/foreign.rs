@@ -151,8 +151,7 @@ fn of_entry(label: &str, file: &LtfsFile, layout: &LtfsLayout) -> Result<Recorde
     if bytes < file.length {
         return Err(LeftOut::Holes);
     }
-    let inner = wanted.path.to_string();
-    let path = InnerPath::new(format!("{label}/{inner}"))?;
+    let path = InnerPath::new(format!("{label}/{}", file.path))?;
     Ok(Recorded {
         file: record::File {
             path: path.as_bytes().to_vec(),
@@ -213,6 +212,21 @@ impl InLibrary {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_index_gives_names_as_they_are_and_not_as_messages_show_them() {
+        let long = "n".repeat(500);
+        let names = ["new\nline", "new\\nline", "a\tb", "e\u{1b}[1m", "r\r", &long];
+        let files = names.map(|name| LtfsFile {
+            path: name.into(),
+            ..LtfsFile::default()
+        });
+        let (index, layout) = (LtfsIndex::default(), LtfsLayout::assumed());
+        let volume = ForeignVolume::of_index("A00012L6", &index, &files, &layout);
+        let paths = volume.recorded.into_iter().map(|one| one.file.path);
+        let expected = names.map(|name| format!("A00012L6/{name}").into_bytes());
+        assert_eq!(paths.collect::<Vec<_>>(), expected);
+    }
 
     #[test]
     fn six_characters_and_eight_are_one_cartridge() {
