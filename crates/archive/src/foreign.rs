@@ -216,7 +216,14 @@ mod tests {
     #[test]
     fn an_index_gives_names_as_they_are_and_not_as_messages_show_them() {
         let long = "n".repeat(500);
-        let names = ["new\nline", "new\\nline", "a\tb", "e\u{1b}[1m", "r\r", &long];
+        let names = [
+            "new\nline",
+            "new\\nline",
+            "a\tb",
+            "e\u{1b}[1m",
+            "r\r",
+            &long,
+        ];
         let files = names.map(|name| LtfsFile {
             path: name.into(),
             ..LtfsFile::default()

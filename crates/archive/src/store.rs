@@ -378,7 +378,7 @@ fn bring_in(
             found,
         });
     }
-    incoming.note(source.path.as_bytes(), before.modified_ns);
+    incoming.note(source.path.as_bytes(), before.modified_ns, before.mode);
     let record = File {
         path: source.path.as_bytes().to_vec(),
         bytes,

@@ -6,6 +6,7 @@ use crate::small_disk::SmallDisk;
 
 use catalogue_help::{store, volume, write_whole};
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tapewise_archive::cache::{Cache, CacheError, Directory, Disk, Water};
@@ -99,6 +100,51 @@ fn of_many_files_those_go_that_were_not_used_for_longest(catalogue: Arc<dyn Cata
     let kept = catalogue.all_cached().expect("asked");
     let kept: Vec<FileId> = kept.into_iter().map(|one| one.file).collect();
     assert_eq!(kept, [files[0], files[1], files[2], files[3], files[9]]);
+}
+
+#[test]
+fn the_last_version_set_aside_has_the_path_and_those_before_it_say_so() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let disk = || Box::new(Directory::open(directory.path()).expect("a directory"));
+    let water = Water {
+        high_bytes: 1000,
+        low_bytes: 600,
+    };
+    let cache = cache(disk(), &catalogue_help::new_on_sqlite());
+    let versions = [
+        ("reel/cut", "oldest", 0o400),
+        ("reel/cut.earlier-1", "a name", 0o640),
+        ("reel/cut", "older", 0o644),
+        ("reel/cut", "newest", 0o755),
+    ];
+    for (path, contents, mode) in versions {
+        let bytes = contents.len() as u64;
+        let room = cache.reserve(bytes, 1).expect("room");
+        let mut incoming = room.create().expect("made");
+        incoming.write_all(contents.as_bytes()).expect("written");
+        incoming.note(path.as_bytes(), 1, mode);
+        let mut film = store(path, bytes, 1);
+        film.new.replace = true;
+        let arrived = incoming.finish().expect("in its place");
+        cache.store(vec![(arrived, film)], 1).expect("stored");
+    }
+    drop(cache);
+    let (_, found) =
+        Cache::reconcile(disk(), catalogue_help::new_on_sqlite(), water).expect("a cache");
+    let aside = found.set_aside.expect("files");
+    assert_eq!((aside.files, aside.earlier), (4, 2));
+    let expected = [
+        ("reel/cut", "newest", 0o755),
+        ("reel/cut.earlier-1", "a name", 0o640),
+        ("reel/cut.earlier-2", "older", 0o644),
+        ("reel/cut.earlier-3", "oldest", 0o400),
+    ];
+    for (path, contents, mode) in expected {
+        let file = directory.path().join(&aside.directory).join(path);
+        assert_eq!(std::fs::read_to_string(&file).expect("a file"), contents);
+        let found = file.metadata().expect("a file").permissions().mode();
+        assert_eq!(found & 0o7777, mode, "{path}");
+    }
 }
 
 /// All files below a directory.

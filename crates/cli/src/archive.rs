@@ -196,6 +196,18 @@ impl Archive {
         }
         if let Some(set_aside) = &found.set_aside {
             let directory = cache.join(&set_aside.directory);
+            if set_aside.earlier > 0 {
+                say(format_args!(
+                    "tapewise: {} in {} {} replaced by a later one of the same path, which has it: NAME.earlier-1 is the last one before NAME, NAME.earlier-2 the one before that. Remove those that you do not want to store\n",
+                    count(set_aside.earlier, "file"),
+                    directory.display(),
+                    if set_aside.earlier == 1 {
+                        "was"
+                    } else {
+                        "were"
+                    },
+                ));
+            }
             say(format_args!(
                 "tapewise: the catalogue does not know {} in the cache. They are kept in {}, under the paths they were stored with where the disk remembers those. Look at them, and store them again: `tapewise store --archive {} {}/*`; then remove the directory\n",
                 count(set_aside.files, "file"),

@@ -396,7 +396,7 @@ impl DiskFile for Handle {
         Ok(())
     }
 
-    fn note(&self, path: &[u8], _modified_ns: i64) {
+    fn note(&self, path: &[u8], _modified_ns: i64, _mode: u32) {
         if let Some(node) = self.disk.tree().nodes.get_mut(&self.node) {
             node.path = Some(path.to_owned());
         }

@@ -1,6 +1,6 @@
 //! The directory below a cache, as a trait: tests replace it by one that loses names and contents as a power cut does.
 
-use super::place::PATH_ATTRIBUTE;
+use super::place::{MODE_ATTRIBUTE, PATH_ATTRIBUTE};
 use crate::reserve;
 use rustix::fs::{FlockOperation, Timespec, Timestamps, UTIME_OMIT, XattrFlags, flock};
 use rustix::io::Errno;
@@ -51,11 +51,13 @@ pub trait Disk: Send + Sync {
 pub trait DiskFile: Read + Write + Seek + Send + Sync {
     /// Puts its contents on the medium.
     fn sync(&mut self) -> io::Result<()>;
-    /// Notes with it under what path it is stored, and when it was last written. Not every file system keeps such
-    /// notes.
-    fn note(&self, path: &[u8], modified_ns: i64);
+    /// Notes with it under what path it is stored, when it was last written, and its permissions. Not every file
+    /// system keeps such notes.
+    fn note(&self, path: &[u8], modified_ns: i64, mode: u32);
     /// The path that was noted.
     fn noted_path(&self) -> Option<Vec<u8>>;
+    /// Gives it the permissions that were noted.
+    fn take_noted_mode(&self) {}
 }
 
 /// No path of a file is longer.
@@ -66,8 +68,11 @@ impl DiskFile for File {
         self.sync_all()
     }
 
-    fn note(&self, path: &[u8], modified_ns: i64) {
-        let _ = rustix::fs::fsetxattr(self, PATH_ATTRIBUTE, path, XattrFlags::empty());
+    fn note(&self, path: &[u8], modified_ns: i64, mode: u32) {
+        let mode = format!("{mode:o}");
+        for (name, value) in [(PATH_ATTRIBUTE, path), (MODE_ATTRIBUTE, mode.as_bytes())] {
+            let _ = rustix::fs::fsetxattr(self, name, value, XattrFlags::empty());
+        }
         let at = |tv_nsec| Timespec {
             tv_sec: modified_ns.div_euclid(1_000_000_000),
             tv_nsec,
@@ -84,6 +89,15 @@ impl DiskFile for File {
         let bytes = rustix::fs::fgetxattr(self, PATH_ATTRIBUTE, &mut path[..]).ok()?;
         path.truncate(bytes);
         Some(path)
+    }
+
+    fn take_noted_mode(&self) {
+        let mut digits = [0; 8];
+        let noted = rustix::fs::fgetxattr(self, MODE_ATTRIBUTE, &mut digits[..]).ok();
+        let digits = noted.and_then(|count| std::str::from_utf8(&digits[..count]).ok());
+        if let Some(mode) = digits.and_then(|digits| u32::from_str_radix(digits, 8).ok()) {
+            let _ = self.set_permissions(Permissions::from_mode(mode & 0o777));
+        }
     }
 }
 

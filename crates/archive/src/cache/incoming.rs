@@ -88,11 +88,11 @@ impl Write for Incoming {
 }
 
 impl Incoming {
-    /// Notes with the file under what path it is stored, and when it was last written.
+    /// Notes with the file under what path it is stored, when it was last written, and its permissions.
     ///
     /// That is for whoever finds it in a cache whose catalogue was lost. Not every file system keeps such notes.
-    pub fn note(&self, path: &[u8], modified_ns: i64) {
-        self.file.note(path, modified_ns);
+    pub fn note(&self, path: &[u8], modified_ns: i64, mode: u32) {
+        self.file.note(path, modified_ns, mode);
     }
 
     /// Opens what was written so far for reading, from its beginning.

@@ -39,6 +39,8 @@ pub struct Recovered {
 pub struct SetAside {
     /// How many.
     pub files: usize,
+    /// How many of them a later one of the same path took the place of: they have names that say so.
+    pub earlier: usize,
     /// Where they are now, relative to the cache: under the paths that they were stored with, or under their
     /// numbers where the file system keeps no attributes.
     pub directory: PathBuf,
@@ -256,37 +258,75 @@ fn compare(
     Ok((state, kept))
 }
 
-/// Moves files that no record knows out of the way, under the paths that they were stored with.
+/// Moves files that no record knows out of the way, under the paths that they were stored with. Keys grow: of several
+/// files of one path the one that came last has it, and the others have names beside it.
 pub(super) fn set_aside(
     disk: &dyn Disk,
     keys: &[CacheKey],
     generation: u64,
 ) -> Result<Option<SetAside>, CacheError> {
     let directory = Path::new(QUARANTINE).join(generation.to_string());
-    for &key in keys {
-        let from = place(key);
-        let numbered = directory.join(format!("{:016x}", key.0));
-        let to = match path_of(disk, &from) {
-            Some(path) => directory.join(OsStr::from_bytes(path.as_bytes())),
-            None => numbered.clone(),
+    let mut latest_first = keys.to_vec();
+    latest_first.sort_unstable_by(|one, other| other.cmp(one));
+    let mut known: HashMap<InnerPath, usize> = HashMap::new();
+    let mut earlier = Vec::new();
+    for key in latest_first {
+        let Some(path) = path_of(disk, &place(key)) else {
+            move_aside(disk, key, &directory, None)?;
+            continue;
         };
-        // A path too long for this file system, or one that two files had.
-        let to = match put(disk, &from, &to) {
-            Ok(()) => to,
-            Err(_) => {
-                put(disk, &from, &numbered).map_err(io_error("setting aside", &from))?;
-                numbered
-            }
-        };
-        for parent in [to.parent(), from.parent()].into_iter().flatten() {
-            disk.sync_directory(parent)
-                .map_err(io_error("syncing", parent))?;
+        let later = known.entry(path.clone()).or_default();
+        match *later {
+            0 => move_aside(disk, key, &directory, Some(path.as_bytes()))?,
+            later => earlier.push((key, path, later)),
         }
+        *later += 1;
+    }
+    // Now every path has its own file, and no name below is one that a file was stored with.
+    for (key, path, later) in &earlier {
+        let mut beside = (*later..).map(|number| {
+            let ending = format!(".earlier-{number}");
+            [path.as_bytes(), ending.as_bytes()].concat()
+        });
+        let is_free = |name: &Vec<u8>| {
+            let found = disk.open(&directory.join(OsStr::from_bytes(name)));
+            found.is_err()
+        };
+        let name = beside.find(is_free);
+        move_aside(disk, *key, &directory, name.as_deref())?;
     }
     Ok(Some(SetAside {
         files: keys.len(),
+        earlier: earlier.len(),
         directory,
     }))
+}
+
+/// Moves a file to a name in the directory; or to its number, where it has none, or that one is too long for this file
+/// system or taken. It gets the permissions that it was stored with.
+fn move_aside(
+    disk: &dyn Disk,
+    key: CacheKey,
+    directory: &Path,
+    name: Option<&[u8]>,
+) -> Result<(), CacheError> {
+    let from = place(key);
+    let numbered = directory.join(format!("{:016x}", key.0));
+    let mut to = name.map_or(numbered.clone(), |name| {
+        directory.join(OsStr::from_bytes(name))
+    });
+    if put(disk, &from, &to).is_err() {
+        to = numbered;
+        put(disk, &from, &to).map_err(io_error("setting aside", &from))?;
+    }
+    if let Ok(file) = disk.open(&to) {
+        file.take_noted_mode();
+    }
+    for parent in [to.parent(), from.parent()].into_iter().flatten() {
+        disk.sync_directory(parent)
+            .map_err(io_error("syncing", parent))?;
+    }
+    Ok(())
 }
 
 /// The path that a file was stored with, as far as its file system keeps attributes.
