@@ -12,6 +12,7 @@ use crate::deliver::{BadPath, InnerPath, mismatch, shown};
 use crate::finishing::Finishing;
 use crate::record::{File, Owner};
 use crate::sums::{Kind, Sum, Summer};
+use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -90,6 +91,16 @@ pub enum StoreError {
     /// The cache.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// Two files have the same path in the archive.
+    #[error("{one} and {other} would both be {path} in the archive; nothing was stored")]
+    Twice {
+        /// One file.
+        one: String,
+        /// Another one.
+        other: String,
+        /// The path in the archive.
+        path: InnerPath,
+    },
     /// The archive has another file of this path.
     #[error("{path}: another file of this path is in the archive; nothing was stored")]
     Another {
@@ -129,8 +140,9 @@ pub fn store_from(
     store_others(from, cache, sources, how, at_ns, &mut Err)
 }
 
-/// As [`store_from`], but a file that changes while it is read, or whose path is too long for the catalogue, keeps no
-/// other one from being stored: `left_out` is told why the file is left out, or makes an error of that.
+/// As [`store_from`], but a file that has gone, cannot be read or changes while it is read, or is too long for the cache,
+/// or whose path is for the catalogue, keeps no other one from being stored: `left_out` is told why the file is left out,
+/// or makes an error of that.
 ///
 /// # Errors
 /// As [`store`], and those of `left_out`.
@@ -155,7 +167,11 @@ pub fn store_others(
             continue;
         }
         let (incoming, store) = match bring_in(from, cache, source, how, &mut buffer, at_ns) {
-            Err(error @ StoreError::Changed { .. }) => {
+            Err(
+                error @ (StoreError::Changed { .. }
+                | StoreError::Unreadable { .. }
+                | StoreError::TooLarge { .. }),
+            ) => {
                 left_out(error)?;
                 continue;
             }
@@ -188,24 +204,34 @@ pub fn together(sources: &[Source], most: usize, most_bytes: u64) -> usize {
     sources.len().min(most)
 }
 
-/// Those that are not in the archive, so that storing can go on after it was killed. What waits in the cache alone is
-/// read: `given_up` is told of files that are damaged or gone there, and where what was left of them is, relative to
+/// What files that are to be stored need.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ToStore {
+    /// Those that are not in the archive, or that replace what is.
+    pub new: Vec<Source>,
+    /// Files of the archive of which more copies are wanted now, or that lack one and are on tape alone.
+    pub to_copy: Vec<FileId>,
+}
+
+/// Finds those that are not in the archive, so that storing can go on after it was killed. What waits in the cache alone
+/// is read: `given_up` is told of files that are damaged or gone there, and where what was left of them is, relative to
 /// the cache.
 ///
 /// # Errors
-/// [`StoreError::Another`] for another file of the same path, unless it is replaced.
-pub fn not_stored_yet(
+/// [`StoreError::Another`] for another file of the same path, unless it is replaced; [`StoreError::Twice`].
+pub fn to_store(
     from: &dyn Sources,
     catalogue: &dyn Files,
     cache: &Cache,
     sources: Vec<Source>,
-    replace: bool,
+    how: &StoreTerms,
     given_up: &mut dyn FnMut(&Source, Option<PathBuf>),
-) -> Result<Vec<Source>, StoreError> {
-    let mut new = Vec::with_capacity(sources.len());
+) -> Result<ToStore, StoreError> {
+    each_path_once(&sources)?;
+    let mut found = ToStore::default();
     for source in sources {
         let Some(known) = catalogue.live_file(source.path.as_bytes())? else {
-            new.push(source);
+            found.new.push(source);
             continue;
         };
         let entry = catalogue.file(known)?;
@@ -215,24 +241,47 @@ pub fn not_stored_yet(
             if entry.cached.is_some() {
                 given_up(&source, cache.give_up(known)?);
             }
-            new.push(source);
+            found.new.push(source);
             continue;
         }
-        let known = entry.file;
-        let now = from
-            .stamp(&source.from)
-            .map_err(|error| unreadable(&source.from.display().to_string(), &error))?;
-        let is_known = known.bytes == now.bytes && known.modified_ns == now.modified_ns;
-        if !is_known && !replace {
-            return Err(StoreError::Another {
+        // What has gone meanwhile is told when it is to be read.
+        let is_known = match from.stamp(&source.from) {
+            Err(error) if error.kind() == ErrorKind::NotFound => false,
+            stamp => {
+                let now = stamp.map_err(|error| {
+                    unreadable(&shown(source.from.as_os_str().as_bytes()), &error)
+                })?;
+                let is_known =
+                    entry.file.bytes == now.bytes && entry.file.modified_ns == now.modified_ns;
+                if !is_known && !how.replace {
+                    return Err(StoreError::Another { path: source.path });
+                }
+                is_known
+            }
+        };
+        if !is_known {
+            found.new.push(source);
+        } else if entry.copies_wanted < how.copies || entry.cached.is_none() && entry.lacks() > 0 {
+            found.to_copy.push(known);
+        }
+    }
+    Ok(found)
+}
+
+/// Refuses two sources of one path: the archive would have the last one only.
+fn each_path_once(sources: &[Source]) -> Result<(), StoreError> {
+    let mut known: HashMap<&InnerPath, &Path> = HashMap::with_capacity(sources.len());
+    for source in sources {
+        if let Some(other) = known.insert(&source.path, &source.from) {
+            let named = |path: &Path| shown(path.as_os_str().as_bytes());
+            return Err(StoreError::Twice {
+                one: named(other),
+                other: named(&source.from),
                 path: source.path.clone(),
             });
         }
-        if !is_known {
-            new.push(source);
-        }
     }
-    Ok(new)
+    Ok(())
 }
 
 /// Regular files below a path, in the order of their names, to be stored below `inner`; `other` is told of links and

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tapewise_archive::bucket::{BucketUrl, Buckets};
 use tapewise_archive::catalogue::Files;
-use tapewise_archive::store::{Source, StoreError, StoreTerms, not_stored_yet, store_from};
+use tapewise_archive::store::{Source, StoreError, StoreTerms, ToStore, store_from, to_store};
 use tapewise_emulator::Faults;
 use tokio::runtime::Builder;
 
@@ -49,14 +49,17 @@ fn found(buckets: &Buckets, url: &str) -> Result<Vec<Source>, StoreError> {
     Ok(sources)
 }
 
-fn stored(site: &Site, buckets: &Buckets, sources: &[Source]) -> Result<(), StoreError> {
-    let how = StoreTerms {
+fn once() -> StoreTerms {
+    StoreTerms {
         terms: terms(),
         copies: 1,
         replace: false,
         also: Vec::new(),
-    };
-    store_from(buckets, &site.cache, sources, &how, 5).map(drop)
+    }
+}
+
+fn stored(site: &Site, buckets: &Buckets, sources: &[Source]) -> Result<(), StoreError> {
+    store_from(buckets, &site.cache, sources, &once(), 5).map(drop)
 }
 
 #[test]
@@ -85,15 +88,9 @@ fn objects_below_a_prefix_come_in_whole_with_time_and_mode_and_are_known_the_nex
     assert!(bytes == long);
 
     let catalogue = site.catalogue.as_ref();
-    let again = not_stored_yet(
-        &buckets,
-        catalogue,
-        &site.cache,
-        sources,
-        false,
-        &mut |_, _| {},
-    );
-    assert_eq!(again.expect("asked"), []);
+    let cache = &site.cache;
+    let again = to_store(&buckets, catalogue, cache, sources, &once(), &mut |_, _| {});
+    assert_eq!(again.expect("asked"), ToStore::default());
     let one = found(&buckets, "s3://films/raw/reel 7/empty").expect("listed");
     assert_eq!(one[0].path.to_string(), "empty");
     assert_eq!(one[0].from, PathBuf::from("s3://films/raw/reel 7/empty"));

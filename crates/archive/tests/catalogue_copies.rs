@@ -22,7 +22,30 @@ on_each_database!(
     an_announced_file_replaces_the_old_one_when_it_is_on_tape_and_not_before,
     a_lost_copy_is_made_again_from_the_cache_and_named_where_there_is_none,
     files_that_lack_a_copy_because_its_volume_is_forgotten_are_counted,
+    more_copies_can_be_wanted_of_a_file_and_fewer_cannot,
 );
+
+fn more_copies_can_be_wanted_of_a_file_and_fewer_cannot(catalogue: Arc<dyn Catalogue>) {
+    let add = |label| catalogue.add_volume(&volume(label), 1).expect("a volume");
+    let [a, b] = ["A00001L8", "B00001L8"].map(add);
+    let stored = catalogue.store_cached(&[(CacheKey(1), store("film", 500, 1))], 10);
+    let film = stored.expect("stored")[0].0;
+    write_whole(&*catalogue, a, &[(film, 1)], 11).expect("written");
+    let lacking = || {
+        let waiting = catalogue.next_migrations(i64::MAX, 9).expect("asked");
+        waiting.len()
+    };
+    assert_eq!(lacking(), 0);
+    for wanted in [2, 1] {
+        catalogue.want_copies(&[film], wanted, 12).expect("wanted");
+        let entry = catalogue.file(film).expect("a file");
+        assert_eq!((entry.copies_wanted, lacking()), (2, 1));
+    }
+    assert_sound(&*catalogue);
+    write_whole(&*catalogue, b, &[(film, 2)], 13).expect("written");
+    assert_eq!(lacking(), 0);
+    assert_sound(&*catalogue);
+}
 
 fn lacking(number: u32, from: u64) -> Missing {
     Missing {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use tapewise_archive::catalogue::Files;
 use tapewise_archive::deliver::InnerPath;
 use tapewise_archive::store::{
-    FileSystem, Source, SourceFile, Sources, Stamp, StoreTerms, store_others,
+    FileSystem, Source, SourceFile, Sources, Stamp, StoreTerms, store_others, to_store,
 };
 use tapewise_emulator::Faults;
 
@@ -65,6 +65,93 @@ fn once() -> StoreTerms {
         replace: false,
         also: Vec::new(),
     }
+}
+
+#[test]
+fn a_file_that_has_gone_or_never_fits_the_cache_is_left_out_and_the_others_are_stored() {
+    let site = Site::new(1, 1, Faults::none());
+    let sources = ["d/1", "d/gone", "d/long", "d/2"].map(|path| source(&site, path));
+    std::fs::remove_file(&sources[1].from).expect("removed");
+    let long = std::fs::File::create(&sources[2].from).expect("a file");
+    long.set_len(1 << 40).expect("longer");
+    let mut left_out = Vec::new();
+    let stored = store_others(
+        &FileSystem,
+        &site.cache,
+        &sources,
+        &once(),
+        5,
+        &mut |error| {
+            left_out.push(error.to_string());
+            Ok(())
+        },
+    );
+    assert_eq!(stored.expect("stored").len(), 2);
+    let [gone, long] = &left_out[..] else {
+        panic!("{left_out:?}");
+    };
+    assert!(gone.contains("d/gone: No such file"), "{gone}");
+    assert!(long.contains("d/long: a file of"), "{long}");
+}
+
+#[test]
+fn two_files_of_one_path_are_refused_and_a_known_one_may_want_more_copies() {
+    let site = Site::new(1, 1, Faults::none());
+    let [one, other] = ["d/1", "d/2"].map(|path| source(&site, path));
+    let look = |sources: &[Source], how: &StoreTerms| {
+        let catalogue = site.catalogue.as_ref();
+        let from = sources.to_vec();
+        to_store(
+            &FileSystem,
+            catalogue,
+            &site.cache,
+            from,
+            how,
+            &mut |_, _| {},
+        )
+    };
+    let replacing = StoreTerms {
+        replace: true,
+        copies: 2,
+        ..once()
+    };
+    let twice = Source {
+        path: one.path.clone(),
+        ..other.clone()
+    };
+    let refused = look(&[one.clone(), twice], &replacing).expect_err("refused");
+    let said = refused.to_string();
+    assert!(
+        said.contains("d/1 and ") && said.contains("would both be d/1"),
+        "{said}"
+    );
+    let stored = store_others(
+        &FileSystem,
+        &site.cache,
+        &[one.clone()],
+        &once(),
+        5,
+        &mut Err,
+    );
+    let known = stored.expect("stored")[0].0;
+    let found = look(&[one, other.clone()], &replacing).expect("asked");
+    assert_eq!(
+        (found.new, found.to_copy),
+        (vec![other.clone()], vec![known])
+    );
+    // It has gone since it was found: that is told when it is to be read.
+    store_others(
+        &FileSystem,
+        &site.cache,
+        &[other.clone()],
+        &once(),
+        5,
+        &mut Err,
+    )
+    .expect("stored");
+    std::fs::remove_file(&other.from).expect("removed");
+    let found = look(&[other.clone()], &once()).expect("asked");
+    assert_eq!((found.new, found.to_copy), (vec![other], vec![]));
 }
 
 #[test]

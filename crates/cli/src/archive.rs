@@ -502,6 +502,8 @@ impl From<StoreError> for CliError {
             StoreError::Mismatch { .. } => CliError::with(Exit::Checksum, error),
             StoreError::Unavailable { .. } => CliError::failed(error),
             StoreError::TooLarge { .. } => CliError::input(error).hint("raise cache_high_bytes"),
+            StoreError::Twice { .. } => CliError::input(error)
+                .hint("store them one after the other, with --under for one of them"),
             StoreError::Another { .. } => CliError::input(error)
                 .hint("--replace stores the new one, or --under puts it elsewhere"),
             _ => CliError::input(error),

@@ -208,6 +208,9 @@ pub trait Files: Send + Sync {
     /// Notes that a copy was read and found right.
     fn note_verified(&self, id: FileId, number: u32, at_ns: i64) -> Result<()>;
 
+    /// Wants at least this many copies of files. Of one that lies in the cache, those that it lacks are migrated.
+    fn want_copies(&self, files: &[FileId], copies: u32, at_ns: i64) -> Result<()>;
+
     /// Takes a whole or lost copy out of the catalogue; an error where fewer others are whole than wanted.
     fn drop_copy(&self, id: FileId, number: u32) -> Result<()>;
 

@@ -1,5 +1,7 @@
 //! `tapewise store`: files into the archive, and onto tape.
 
+pub mod copies;
+
 use crate::archive::Archive;
 use crate::buckets;
 use crate::error::{CliError, Exit};
@@ -26,7 +28,7 @@ use tapewise_archive::deliver::shown;
 use tapewise_archive::mover::{Compressed, Migrated};
 use tapewise_archive::placement::GroupBy;
 use tapewise_archive::store::{
-    Source, Sources, StoreError, StoreTerms, find, not_stored_yet, store_others, together,
+    Source, Sources, StoreError, StoreTerms, ToStore, find, store_others, to_store, together,
 };
 
 /// Files stored by one transaction.
@@ -107,7 +109,6 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     let buckets = buckets::of_environment();
     let sources = found(args, &archive, &buckets)?;
     let found = sources.len();
-    let sources = to_store(&archive, &cache, &buckets, sources, args.replace)?;
     let how = StoreTerms {
         terms: Terms {
             user: args.user.clone().unwrap_or_default(),
@@ -117,6 +118,11 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         replace: args.replace,
         also: Vec::new(),
     };
+    let ToStore { new, to_copy } = looked_up(&archive, &cache, &buckets, sources, &how)?;
+    let sources = new;
+    archive
+        .catalogue
+        .want_copies(&to_copy, how.copies, now_ns())?;
     let refused = Cell::new(false);
     let answer = RefCell::new(Answer::new("store", args.json));
     let on_tape = |all| -> Result<(), CliError> {
@@ -134,8 +140,29 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     };
     let portion = archive.settings.cache_high_bytes / 4;
     let from = (&buckets as &dyn Sources, sources.as_slice());
-    let (stored, left_out) =
-        in_portions(&cache, from, &how, portion, &stop, args.quiet, &make_room)?;
+    let (stored, mut left_out, ended) =
+        in_portions(&cache, from, &how, portion, &stop, args.quiet, &make_room);
+    // Nothing was written, so that the error says all.
+    let is_nothing = stored == 0 && to_copy.is_empty();
+    let ended = match ended {
+        Err(error) if is_nothing => return Err(error),
+        ended => ended,
+    };
+    let is_input = |error: &StoreError| {
+        matches!(
+            error,
+            StoreError::Unreadable { .. } | StoreError::TooLarge { .. }
+        )
+    };
+    if is_nothing
+        && !left_out.is_empty()
+        && left_out.len() == found
+        && left_out.iter().all(is_input)
+    {
+        let first = left_out.swap_remove(0);
+        let said = format!("nothing was stored: {first}");
+        return Err(CliError::from(first).saying(said));
+    }
     answer.borrow_mut().set("stored", stored);
     answer.borrow_mut().set("known", found - sources.len());
     answer.borrow().line(&format!(
@@ -148,12 +175,19 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
             units::count(found - sources.len(), "file")
         ))?;
     }
+    copies::say_wanted(to_copy.len(), &mut answer.borrow_mut())?;
     for error in &left_out {
         let key = match error {
             StoreError::Changed { .. } => "changed",
+            StoreError::Unreadable { .. } => "unreadable",
+            StoreError::TooLarge { .. } => "too_large",
             _ => "too_long",
         };
         answer.borrow_mut().push(key, error.to_string());
+    }
+    if let Err(error) = ended {
+        answer.borrow().end()?;
+        return Err(after_storing(error, stored));
     }
     if stored + left_out.len() < sources.len() {
         answer.borrow().end()?;
@@ -166,9 +200,19 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
             .hint("these are safe in the archive; the same command stores the rest"));
     }
     let written = if args.later { Ok(()) } else { on_tape(false) };
+    let lacks = written.and_then(|()| {
+        copies::make(
+            &archive,
+            &cache,
+            &stop,
+            args,
+            &to_copy,
+            &mut answer.borrow_mut(),
+        )
+    });
     answer.borrow().end()?;
-    written.map_err(|error| after_storing(error, stored))?;
-    Ok(if refused.get() || !left_out.is_empty() {
+    let lacks = lacks.map_err(|error| after_storing(error, stored))?;
+    Ok(if refused.get() || lacks || !left_out.is_empty() {
         ExitCode::from(Exit::Partial as u8)
     } else {
         ExitCode::SUCCESS
@@ -255,14 +299,14 @@ fn real(directory: &Path) -> Result<(PathBuf, Metadata), CliError> {
     found.map_err(|error| CliError::failed(error).of(directory.display()))
 }
 
-/// Those that the archive does not have, or no longer has.
-fn to_store(
+/// What is to be done of files: those that the archive does not have, or no longer has, and those that want copies.
+fn looked_up(
     archive: &Archive,
     cache: &Cache,
     from: &dyn Sources,
     sources: Vec<Source>,
-    replace: bool,
-) -> Result<Vec<Source>, CliError> {
+    how: &StoreTerms,
+) -> Result<ToStore, CliError> {
     let mut given_up = |source: &Source, aside: Option<PathBuf>| {
         let left = aside.map_or_else(String::new, |aside| {
             let directory = archive.cache_directory().join(aside);
@@ -274,12 +318,12 @@ fn to_store(
         ));
     };
     let catalogue = archive.catalogue.as_ref();
-    Ok(not_stored_yet(
+    Ok(to_store(
         from,
         catalogue,
         cache,
         sources,
-        replace,
+        how,
         &mut given_up,
     )?)
 }
@@ -330,8 +374,8 @@ fn to_tape(
     }
 }
 
-/// Stores files in portions until it is asked to stop; how many were, and why others were left out: somebody wrote to
-/// them meanwhile, or their paths are too long. A portion is a thousand files, or fewer: as many as have `portion_bytes`, or as the cache has room for. If
+/// Stores files in portions until it is asked to stop; how many were, why others were left out, and what ended it: files
+/// that have gone, cannot be read, were written to meanwhile, or never fit the cache or the catalogue are left out. A portion is a thousand files, or fewer: as many as have `portion_bytes`, or as the cache has room for. If
 /// what is not on tape yet fills the cache, `make_room` brings it there, or says that it may not.
 fn in_portions(
     cache: &Cache,
@@ -341,38 +385,44 @@ fn in_portions(
     stop: &AtomicBool,
     quiet: bool,
     make_room: &dyn Fn() -> Result<bool, CliError>,
-) -> Result<(usize, Vec<StoreError>), CliError> {
+) -> (usize, Vec<StoreError>, Result<(), CliError>) {
     let (mut done, mut left_out) = (0, Vec::new());
     // If even a cache of which all is on tape has no room for a portion, the next one is half as long.
     let (mut most, mut has_made_room) = (AT_ONCE, false);
     let meter = Meter::unless(quiet);
-    while done < sources.len() && !stop.load(Ordering::Relaxed) {
-        let count = together(&sources[done..], most, portion_bytes);
-        let some = &sources[done..done + count];
-        let mut of_portion = Vec::new();
-        let mut leave_out = |error| {
-            of_portion.push(error);
-            Ok(())
-        };
-        match store_others(from, cache, some, how, now_ns(), &mut leave_out) {
-            Ok(_) => {
-                done += count;
-                for error in &of_portion {
-                    say(format_args!("tapewise: {error}\n"));
+    let mut go_through = || {
+        while done < sources.len() && !stop.load(Ordering::Relaxed) {
+            let count = together(&sources[done..], most, portion_bytes);
+            let some = &sources[done..done + count];
+            let mut of_portion = Vec::new();
+            let mut leave_out = |error| {
+                of_portion.push(error);
+                Ok(())
+            };
+            match store_others(from, cache, some, how, now_ns(), &mut leave_out) {
+                Ok(_) => {
+                    done += count;
+                    for error in &of_portion {
+                        say(format_args!("tapewise: {error}\n"));
+                    }
+                    left_out.append(&mut of_portion);
+                    (most, has_made_room) = (AT_ONCE.min(2 * count), false);
+                    let of = Some(sources.len() as u64);
+                    meter.show(State::counted("file", done as u64, of).doing("cache"));
                 }
-                left_out.append(&mut of_portion);
-                (most, has_made_room) = (AT_ONCE.min(2 * count), false);
-                let of = Some(sources.len() as u64);
-                meter.show(State::counted("file", done as u64, of).doing("cache"));
+                Err(StoreError::Cache(CacheError::Full { .. }))
+                    if !has_made_room && make_room()? =>
+                {
+                    has_made_room = true;
+                }
+                Err(StoreError::Cache(CacheError::Full { .. })) if count > 1 => most = count / 2,
+                Err(error) => return Err(unstored(error, done - left_out.len())),
             }
-            Err(StoreError::Cache(CacheError::Full { .. })) if !has_made_room && make_room()? => {
-                has_made_room = true;
-            }
-            Err(StoreError::Cache(CacheError::Full { .. })) if count > 1 => most = count / 2,
-            Err(error) => return Err(unstored(error, done - left_out.len())),
         }
-    }
-    Ok((done - left_out.len(), left_out))
+        Ok(())
+    };
+    let ended = go_through();
+    (done - left_out.len(), left_out, ended)
 }
 
 /// What a person is told who wanted to store more than could be.

@@ -566,6 +566,15 @@ impl<D: Database> Files for D {
         })
     }
 
+    fn want_copies(&self, files: &[FileId], copies: u32, at_ns: i64) -> Result<()> {
+        let sql = "UPDATE file SET copies_wanted = ?1 WHERE copies_wanted < ?1 AND id IN ({many})";
+        self.write(|transaction| {
+            let wanted = [Value::Integer(copies.into())];
+            many(transaction, sql, &wanted, files, |_| Ok(()))?;
+            settle_all(transaction, files, at_ns).map(drop)
+        })
+    }
+
     fn drop_copy(&self, file: FileId, number: u32) -> Result<()> {
         let sql = "SELECT copy.id, copy.state = 'writing', file.copies_wanted, \
             (SELECT count(*) FROM copy AS other WHERE other.file = file.id \

@@ -1,7 +1,7 @@
 //! `tapewise catalog verify`, `scrub`, `check`, `backup`: that what is kept stays right.
 
 use crate::archive::Archive;
-use crate::commands::store::say_files;
+use crate::commands::store::copies::say_remade;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::json::Answer;
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use tapewise_archive::catalogue::VolumeId;
 use tapewise_archive::damage::{Damaged, Look, Looked};
 use tapewise_archive::deliver::shown;
-use tapewise_archive::mover::{MoveError, Moved, Verified, scrub_order, within};
+use tapewise_archive::mover::{MoveError, Verified, scrub_order, within};
 use tapewise_model::Micros;
 use tapewise_run::RunError;
 
@@ -248,16 +248,6 @@ fn is_interrupted(error: &MoveError) -> bool {
         return false;
     };
     matches!(source, RunError::Interrupted)
-}
-
-/// Says what was made again.
-fn say_remade(archive: &Archive, moved: &Moved, answer: &mut Answer) -> Result<(), CliError> {
-    answer.set("made_again", moved.files);
-    answer.line(&format!(
-        "made again {} from their other copies",
-        units::count(moved.files as usize, "file")
-    ))?;
-    say_files(archive, &moved.failed, "has no new copy")
 }
 
 /// Says what was found on a volume; how many copies are lost.

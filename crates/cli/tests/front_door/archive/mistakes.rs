@@ -439,3 +439,68 @@ fn the_archive_is_not_stored_into_itself() {
         stored.text()
     );
 }
+
+#[test]
+fn a_stored_file_gets_further_copies_from_the_cache_or_from_tape() {
+    let desk = desk();
+    let files = make_files(&desk, "reel", 3);
+    desk.done("store --archive A --quiet --copies 1 reel");
+    for copies in [2, 3] {
+        let more = format!("store --archive A --quiet --json --copies {copies} reel");
+        let stored = desk.done(&more).json();
+        assert_eq!(
+            (&stored["known"], &stored["more_copies"]),
+            (&3.into(), &3.into())
+        );
+        for path in files.keys() {
+            assert_eq!(volumes_of(&desk, path).len(), copies, "{path}");
+        }
+        assert!(desk.done(&more).json().get("more_copies").is_none());
+        empty_cache(&desk);
+    }
+    desk.done("catalog check --archive A");
+}
+
+#[test]
+fn a_file_that_never_fits_the_cache_keeps_no_other_from_being_stored() {
+    let desk = desk();
+    let settings = desk.read("A/archive.toml");
+    let settings = settings
+        .replace("cache_high_bytes = ", "cache_high_bytes = 200000 # ")
+        .replace("cache_low_bytes = ", "cache_low_bytes = 100000 # ");
+    desk.put("A/archive.toml", settings);
+    let files = make_files(&desk, "reel", 3);
+    desk.put("reel/z.bin", [7; 200_001]);
+    let stored = desk.run("store --archive A --quiet --json reel");
+    assert_eq!(stored.code, 7, "{}", stored.err);
+    let told = stored.json();
+    assert_eq!(told["stored"], files.len());
+    let why = told["too_large"][0].as_str().expect("a reason");
+    assert!(
+        why.contains("reel/z.bin: a file of 200001 bytes never fits"),
+        "{why}"
+    );
+}
+
+#[test]
+fn two_files_for_one_path_are_refused_before_anything_is_stored() {
+    let desk = desk();
+    for card in ["c1", "c2"] {
+        std::fs::create_dir_all(desk.path().join(card).join("DCIM")).expect("a directory");
+        desk.put(&format!("{card}/DCIM/A001.mov"), card);
+    }
+    for replace in ["", "--replace"] {
+        let words = [
+            "c1/DCIM/A001.mov and c2/DCIM/A001.mov would both be DCIM/A001.mov",
+            "--under",
+        ];
+        desk.refused(
+            &format!("store --archive A {replace} c1/DCIM c2/DCIM"),
+            &words,
+        );
+    }
+    assert_eq!(
+        catalogue(&desk).live_file(b"DCIM/A001.mov").expect("read"),
+        None
+    );
+}
