@@ -227,7 +227,7 @@ pub fn to_store(
     how: &StoreTerms,
     given_up: &mut dyn FnMut(&Source, Option<PathBuf>),
 ) -> Result<ToStore, StoreError> {
-    each_path_once(&sources)?;
+    let sources = each_path_once(sources)?;
     let mut found = ToStore::default();
     for source in sources {
         let Some(known) = catalogue.live_file(source.path.as_bytes())? else {
@@ -268,20 +268,25 @@ pub fn to_store(
     Ok(found)
 }
 
-/// Refuses two sources of one path: the archive would have the last one only.
-fn each_path_once(sources: &[Source]) -> Result<(), StoreError> {
-    let mut known: HashMap<&InnerPath, &Path> = HashMap::with_capacity(sources.len());
+/// Refuses two files of one path: the archive would have the last one only. A file that is named twice is stored once.
+fn each_path_once(sources: Vec<Source>) -> Result<Vec<Source>, StoreError> {
+    let mut known: HashMap<InnerPath, PathBuf> = HashMap::with_capacity(sources.len());
+    let mut once = Vec::with_capacity(sources.len());
     for source in sources {
-        if let Some(other) = known.insert(&source.path, &source.from) {
-            let named = |path: &Path| shown(path.as_os_str().as_bytes());
-            return Err(StoreError::Twice {
-                one: named(other),
-                other: named(&source.from),
-                path: source.path.clone(),
-            });
+        match known.insert(source.path.clone(), source.from.clone()) {
+            None => once.push(source),
+            Some(other) if other == source.from => {}
+            Some(other) => {
+                let named = |path: &Path| shown(path.as_os_str().as_bytes());
+                return Err(StoreError::Twice {
+                    one: named(&other),
+                    other: named(&source.from),
+                    path: source.path,
+                });
+            }
         }
     }
-    Ok(())
+    Ok(once)
 }
 
 /// Regular files below a path, in the order of their names, to be stored below `inner`; `other` is told of links and

@@ -7,7 +7,7 @@ use catalogue_help::{assert_sound, foreign, recorded, store, volume, write_whole
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
     Answer, CacheKey, Catalogue, CatalogueError, Cause, CopyState, Failure, FileId, FileState,
-    Forgotten, Loss, Migration, Missing, Pattern, RequestState,
+    Forgotten, HOLDS_MORE, Loss, Migration, Missing, Pattern, RequestState,
 };
 use tapewise_archive::record::VolumeState;
 use tapewise_archive::sums::{Kind, Sum};
@@ -143,8 +143,21 @@ fn files_that_lack_a_copy_because_its_volume_is_forgotten_are_counted(
         retired: 0,
         lacking: 3,
     };
+    // What only the cartridge has is not forgotten either.
+    let note = |what| catalogue.note_facts(a, &[(HOLDS_MORE, what)], 14);
+    note("a part of a film").expect("noted");
+    let refused = catalogue.forget_volume(a, Loss::Refused, 14);
+    let refused = refused.expect_err("refused").to_string();
+    assert!(refused.contains("a part of a film"), "{refused}");
+    note("").expect("noted");
+    assert_eq!(catalogue.count_lacking().expect("a number"), 0);
     let forgotten = catalogue.forget_volume(a, Loss::Refused, 14);
     assert_eq!(forgotten.expect("the cache has the one"), gone);
+    assert_eq!(catalogue.count_lacking().expect("a number"), 3);
+    let found = catalogue.find(&Pattern::Prefix(b"o".to_vec()), None, 9);
+    let found = found.expect("found").into_iter();
+    let lacking: Vec<u32> = found.map(|found| found.lacking).collect();
+    assert_eq!(lacking, [1, 1]);
 }
 
 fn a_stored_file_gets_its_copies_on_two_volumes_and_its_request_is_delivered_with_the_last(

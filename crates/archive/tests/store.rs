@@ -134,7 +134,9 @@ fn two_files_of_one_path_are_refused_and_a_known_one_may_want_more_copies() {
         &mut Err,
     );
     let known = stored.expect("stored")[0].0;
-    let found = look(&[one, other.clone()], &replacing).expect("asked");
+    // A file that is named twice is stored once.
+    let named = [one, other.clone(), other.clone()];
+    let found = look(&named, &replacing).expect("asked");
     assert_eq!(
         (found.new, found.to_copy),
         (vec![other.clone()], vec![known])
