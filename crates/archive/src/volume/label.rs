@@ -183,7 +183,9 @@ was never finished and is to be ignored.
 A file NAME.tapewise-part-0001-of-0003 is the first of three parts of NAME; the others
 may be on other volumes. They are joined by
 
-    cat NAME.tapewise-part-* > NAME
+    cat NAME.tapewise-part-*-of-0003 > NAME
+
+Parts that end in another number are of another version of NAME.
 
 A file NAME.zst with a TAPEWISE.zstd record was compressed: `zstd -d NAME.zst`.
 
