@@ -4,7 +4,8 @@ use crate::site;
 
 use site::Site;
 use std::collections::BTreeSet;
-use tapewise_archive::catalogue::{Files, Loss, VolumeId, Volumes};
+use std::sync::Arc;
+use tapewise_archive::catalogue::{Copy, Files, Loss, SqliteCatalogue, VolumeId, Volumes};
 use tapewise_archive::record::VolumeState;
 use tapewise_emulator::Faults;
 use tapewise_model::Random;
@@ -155,6 +156,47 @@ fn a_file_longer_than_a_part_spans_volumes_and_comes_back_whole() {
     let recalled = site.mover(|mover| mover.recall()).expect("recalled");
     assert_eq!((recalled.delivered, recalled.failed), (12, vec![]));
     assert_eq!(std::fs::read(to.join(&long.0)).expect("delivered"), long.1);
+}
+
+#[test]
+fn a_copy_that_is_half_on_tape_goes_on_as_it_was_cut_or_begins_again() {
+    for (part_bytes, cut) in [(20_000, 16_384), (12_000, 12_000)] {
+        let mut site = Site::new(1, 1, Faults::none());
+        site.settings.part_bytes = 16_384;
+        site.settings.volume_bytes = Some(20_000);
+        let files = vec![("film".to_owned(), site::contents(9, 1))];
+        site.store_these(&files, 1);
+        // After the first part the only cartridge is full, until more is to go onto it.
+        let migrated = site.mover(|mover| mover.migrate(i64::MAX));
+        assert!(migrated.is_err(), "{migrated:?}");
+        let (id, volume) = volumes(&site).remove(0);
+        let emptier = VolumeState::Filling;
+        site.catalogue.set_volume_state(id, emptier).expect("set");
+        site.settings.volume_bytes = None;
+        site.settings.part_bytes = part_bytes;
+        site.mover(|mover| mover.migrate(i64::MAX))
+            .expect("migrated");
+        let copies = site.catalogue.file(site.id("film")).expect("it").copies;
+        let parts = copies[0].segments.iter();
+        let from: Vec<u64> = parts.map(|(_, segment)| segment.file_offset).collect();
+        let expected: Vec<u64> = (0..50_000).step_by(cut).collect();
+        assert_eq!(from, expected);
+        site.empty_cache();
+        site.assert_comes_back(&files, "back");
+        // So the tape alone tells all of it.
+        let blank = SqliteCatalogue::in_memory().expect("a catalogue");
+        site.catalogue = Arc::new(blank);
+        let rebuilt = site.read_in(&[&volume.label]);
+        assert_eq!(rebuilt.joined.files, 1, "{rebuilt:?}");
+        let found = site.catalogue.file(site.id("film")).expect("it").copies;
+        let places = |copy: &Copy| -> Vec<(u64, u64)> {
+            let parts = copy.segments.iter();
+            parts
+                .map(|(_, part)| (part.first_block, part.byte_offset))
+                .collect()
+        };
+        assert_eq!(places(&found[0]), places(&copies[0]));
+    }
 }
 
 #[test]

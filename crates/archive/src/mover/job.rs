@@ -29,6 +29,8 @@ pub(super) struct Job {
     pub number: u32,
     /// Which bytes of the file go into this segment.
     pub range: Range<u64>,
+    /// The length of the parts into which this copy is cut.
+    part_bytes: u64,
     pub record: File,
     /// When the file was stored, and on how many volumes it is to lie.
     pub stored_ns: i64,
@@ -44,7 +46,7 @@ impl Job {
     }
 
     /// What the tape is to say of it.
-    fn member(&self, part_bytes: u64) -> Member {
+    fn member(&self) -> Member {
         let member = Member {
             stored_ns: Some(self.stored_ns),
             copies: Some(self.copies),
@@ -57,20 +59,15 @@ impl Job {
             return member;
         }
         let part = Part {
-            number: (self.range.start / part_bytes) as u32 + 1,
-            of: self.record.bytes.div_ceil(part_bytes) as u32,
+            number: (self.range.start / self.part_bytes) as u32 + 1,
+            of: self.record.bytes.div_ceil(self.part_bytes) as u32,
             offset: self.range.start,
         };
         member.cut(part, self.range.end - self.range.start)
     }
 
     /// What is written.
-    pub fn entry<'c>(
-        &self,
-        cache: &Cache,
-        part_bytes: u64,
-        sum: &SumSoFar,
-    ) -> std::io::Result<Entry<'c>> {
+    pub fn entry<'c>(&self, cache: &Cache, sum: &SumSoFar) -> std::io::Result<Entry<'c>> {
         let contents: Box<dyn Read + Send> = match &self.frame {
             Some(squeezed) => Box::new(squeezed.incoming.reread().map_err(Error::other)?),
             None => {
@@ -84,7 +81,7 @@ impl Job {
             }
         };
         Ok(Entry {
-            member: self.member(part_bytes),
+            member: self.member(),
             contents,
         })
     }
@@ -96,26 +93,33 @@ impl DriveContext<'_> {
         &self,
         waiting: &mut dyn Iterator<Item = Migration>,
     ) -> Result<Vec<Job>, MoveError> {
-        let part_bytes = self.settings.part_bytes;
         let mut jobs = Vec::new();
         let mut bytes = 0;
         for migration in waiting {
             let Some(missing) = migration.missing.first() else {
                 continue;
             };
-            let mut from = missing.from;
-            if from > 0 && missing.zstd_bytes.is_some() {
-                // Only the very same frame could go on, and that is gone with who made it.
-                self.catalogue.drop_part(migration.file, missing.number)?;
-                from = 0;
+            let entry = self.catalogue.file(migration.file)?;
+            let (mut from, mut part_bytes) = (missing.from, self.settings.part_bytes);
+            let mut copies = entry.copies.iter();
+            let begun = copies.find(|copy| copy.number == missing.number);
+            if let Some((_, first)) = begun.and_then(|copy| copy.segments.first()) {
+                // Only the very same frame could go on, and that is gone with who made it. Other parts go on, cut as they
+                // were begun, unless the settings want shorter ones, such as for a cartridge that takes less.
+                if missing.zstd_bytes.is_some() || first.bytes > part_bytes {
+                    self.catalogue.drop_part(migration.file, missing.number)?;
+                    from = 0;
+                } else {
+                    part_bytes = first.bytes;
+                }
             }
             let to = migration.bytes.min(from.saturating_add(part_bytes));
             bytes += to - from + HEADER_BYTES;
-            let entry = self.catalogue.file(migration.file)?;
             jobs.push(Job {
                 file: migration.file,
                 number: missing.number,
                 range: from..to,
+                part_bytes,
                 record: entry.file,
                 stored_ns: entry.created_ns,
                 copies: entry.copies_wanted,

@@ -5,7 +5,8 @@ use crate::catalogue::Rediscovered;
 use crate::deliver::InnerPath;
 use crate::record::{File, Segment};
 use crate::sums::{Kind, Sum};
-use crate::volume::{Kind as MemberKind, Located, Member};
+use crate::volume::{Kind as MemberKind, Located, Member, Part};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// What is the same for all parts of a file.
@@ -15,7 +16,6 @@ struct Whole {
     file_xxh3: Option<u64>,
     stored_ns: i64,
     modified_ns: i64,
-    of: u32,
 }
 
 /// A part of a file that spans segments or volumes.
@@ -23,8 +23,28 @@ struct Whole {
 struct FoundPart {
     /// The place of its volume among those that were read.
     volume: usize,
+    part: Part,
     member: Member,
     segment: Segment,
+}
+
+impl FoundPart {
+    fn from(&self) -> u64 {
+        self.segment.file_offset
+    }
+
+    fn to(&self) -> u64 {
+        self.from().saturating_add(self.segment.bytes)
+    }
+
+    /// Whether it can be a part of a file of this length: of as many parts as its header says if each is as long as it
+    /// is, or longer where it is the last one. Its number tells no more: part_bytes may have been another one when the
+    /// copy was begun. The sum of the whole file is compared when it is read.
+    fn can_be_of(&self, bytes: u64) -> bool {
+        let parts = bytes.div_ceil(self.segment.bytes);
+        let of = self.part.of.into();
+        parts == of || self.to() == bytes && parts > of
+    }
 }
 
 /// The parts of files that were read so far.
@@ -41,6 +61,9 @@ impl FoundParts {
         let Some(part) = member.part else {
             return Err("it is not a part of a file".to_owned());
         };
+        if member.bytes == 0 {
+            return Err("a part without contents".to_owned());
+        }
         if member.zstd_of.is_some() {
             return Err("a part of a compressed copy: restore it with tar and zstd".to_owned());
         }
@@ -49,19 +72,18 @@ impl FoundParts {
             file_xxh3: member.file_xxh3,
             stored_ns: stored_ns(&member)?,
             modified_ns: member.modified_ns,
-            of: part.of,
         };
         let parts = self.0.entry(whole).or_default();
         // What was written again on the same cartridge counts there.
-        parts.retain(|other| {
-            let number = other.member.part.map(|part| part.number);
-            other.volume != volume || number != Some(part.number)
-        });
-        parts.push(FoundPart {
+        let found = FoundPart {
             volume,
+            part,
             member,
             segment: located.segment,
-        });
+        };
+        let place = |part: &FoundPart| (part.volume, part.from(), part.to());
+        parts.retain(|other| place(other) != place(&found));
+        parts.push(found);
         Ok(())
     }
 
@@ -70,7 +92,9 @@ impl FoundParts {
         let (mut copies, mut left_out) = (Vec::new(), Vec::new());
         for (whole, mut parts) in self.0 {
             let mut is_first = true;
-            while let Some(copy) = take_copy(&whole, &mut parts, copies_wanted) {
+            parts.sort_by_key(|part| Reverse(part.from()));
+            let bytes = parts.iter().map(FoundPart::to).max().unwrap_or(0);
+            while let Some(copy) = take_copy(&whole, bytes, &mut parts, copies_wanted) {
                 match copy {
                     Ok(copy) => copies.push(copy),
                     Err(why) => left_out.push((whole.path.clone(), why)),
@@ -78,57 +102,47 @@ impl FoundParts {
                 is_first = false;
             }
             if !parts.is_empty() {
-                left_out.push((
-                    whole.path.clone(),
-                    lacking(&whole, &parts, labels, is_first),
-                ));
+                left_out.push((whole.path, lacking(&parts, labels, is_first)));
             }
         }
         (copies, left_out)
     }
 }
 
-/// Takes the parts of one copy: those that lie on volumes which hold nothing of another one.
+/// Takes the parts of one copy, each of which begins where the one before ends: those that lie on volumes which hold
+/// nothing of another one.
 fn take_copy(
     whole: &Whole,
+    bytes: u64,
     parts: &mut Vec<FoundPart>,
     copies_wanted: u32,
 ) -> Option<Result<Rediscovered, String>> {
-    let mut chosen: Vec<usize> = Vec::new();
+    // From where the other parts up to the end are there.
+    let mut leads_on = HashSet::from([bytes]);
+    for part in parts.iter().filter(|part| part.can_be_of(bytes)) {
+        if leads_on.contains(&part.to()) {
+            leads_on.insert(part.from());
+        }
+    }
     let mut used: HashSet<usize> = HashSet::new();
-    for number in 1..=whole.of {
-        let is_it = |at: &usize| {
-            parts[*at]
-                .member
-                .part
-                .is_some_and(|part| part.number == number)
-        };
-        let on = |at: &usize| parts[*at].volume;
-        // On a volume of this copy, else on the one that has the fewest of its parts.
-        let at = (0..parts.len()).filter(is_it).min_by_key(|at| {
-            let others = parts.iter().filter(|other| other.volume == on(at));
-            (!used.contains(&on(at)), others.count(), on(at))
-        })?;
-        used.insert(parts[at].volume);
-        chosen.push(at);
-    }
     let mut segments = Vec::new();
-    let mut bytes = 0;
-    let mut is_gapless = true;
-    for &at in &chosen {
-        let FoundPart {
-            volume, segment, ..
-        } = parts[at];
-        is_gapless &= segment.file_offset == bytes;
-        bytes = bytes.saturating_add(segment.bytes);
-        segments.push((volume, segment));
+    let mut at = 0;
+    while at < bytes {
+        let goes_on = |part: &&FoundPart| {
+            part.from() == at && part.can_be_of(bytes) && leads_on.contains(&part.to())
+        };
+        // On a volume of this copy, else on the one that has the fewest of its parts.
+        let next = parts.iter().filter(goes_on).min_by_key(|part| {
+            let others = parts.iter().filter(|other| other.volume == part.volume);
+            (!used.contains(&part.volume), others.count(), part.volume)
+        })?;
+        used.insert(next.volume);
+        segments.push((next.volume, next.segment));
+        at = next.to();
     }
-    let member = parts[chosen[0]].member.clone();
+    let member = parts.last()?.member.clone();
     // No other copy may lie on these volumes: two copies on one volume are one.
     parts.retain(|part| !used.contains(&part.volume));
-    if !is_gapless {
-        return Some(Err("its parts do not follow one another".to_owned()));
-    }
     let file = match file_of(&member, bytes) {
         Ok(file) => file,
         Err(why) => return Some(Err(why)),
@@ -143,23 +157,20 @@ fn take_copy(
 }
 
 /// Says which parts are missing.
-fn lacking(whole: &Whole, parts: &[FoundPart], labels: &[String], is_only: bool) -> String {
-    let numbers = parts
-        .iter()
-        .filter_map(|found| Some(found.member.part?.number));
-    let here: BTreeSet<u32> = numbers.collect();
+fn lacking(parts: &[FoundPart], labels: &[String], is_only: bool) -> String {
+    let here: BTreeSet<u32> = parts.iter().map(|found| found.part.number).collect();
     let here: Vec<String> = here.iter().map(u32::to_string).collect();
-    let mut on: Vec<&str> = parts
+    let of = parts.iter().map(|found| found.part.of).max();
+    let on: BTreeSet<usize> = parts.iter().map(|found| found.volume).collect();
+    let on = on
         .iter()
-        .filter_map(|part| labels.get(part.volume).map(String::as_str))
-        .collect();
-    on.dedup();
+        .filter_map(|&at| labels.get(at).map(String::as_str));
     let what = if is_only { "" } else { "of a further copy " };
     format!(
         "{what}part {} of {} is on {}, and the other parts are on no cartridge that was read",
         here.join(", "),
-        whole.of,
-        on.join(", ")
+        of.unwrap_or(0),
+        on.collect::<Vec<_>>().join(", ")
     )
 }
 
@@ -216,7 +227,6 @@ pub(super) fn is_file(located: &Located) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::volume::Part;
 
     /// Members as they were found, each on a volume of its own: number, how many there are, where they begin, bytes.
     fn joined(found: &[(u32, u32, u64, u64)]) -> (Vec<Vec<(usize, u64)>>, Vec<String>) {
@@ -284,6 +294,45 @@ mod tests {
             assert_eq!(FoundParts::default().add(0, &part).is_ok(), is_ours);
             (one.member.stored_ns, part.member.stored_ns) = (None, None);
         }
+    }
+
+    #[test]
+    fn parts_are_joined_by_where_they_begin_and_how_long_they_are() {
+        let whole = |found: &[(u32, u32, u64, u64)]| joined(found).0;
+        // As any file of 24 bytes in parts, in whatever order they are found; and twice.
+        let three = [(3, 3, 16, 8), (1, 3, 0, 8), (2, 3, 8, 8)];
+        assert_eq!(whole(&three), [[(1, 0), (2, 8), (0, 16)]]);
+        assert_eq!(whole(&[three, three].concat()).len(), 2);
+        for missing in 0..3 {
+            let mut two = three.to_vec();
+            two.remove(missing);
+            assert_eq!(whole(&two), Vec::<Vec<_>>::new(), "{two:?}");
+        }
+        // Begun in parts of 8, gone on with in parts of 10: of 16, 23 and 30 bytes.
+        assert_eq!(whole(&[(1, 2, 0, 8), (1, 2, 8, 8)]).len(), 1);
+        let longer = [(1, 3, 0, 8), (1, 3, 8, 10), (2, 3, 18, 5)];
+        assert_eq!(whole(&longer), [[(0, 0), (1, 8), (2, 18)]]);
+        let longest = [(1, 4, 0, 8), (1, 3, 8, 10), (2, 3, 18, 10), (3, 3, 28, 2)];
+        assert_eq!(whole(&longest).len(), 1);
+        for most in 1..3 {
+            assert_eq!(whole(&longest[..most]), Vec::<Vec<_>>::new(), "{most}");
+        }
+        // Of two copies that are cut in two ways each takes its own parts, though one of them lacks the first one or the last.
+        let eights = [(1, 2, 0, 8), (2, 2, 8, 8)];
+        let tens = [(1, 2, 0, 10), (2, 2, 10, 6)];
+        assert_eq!(whole(&[eights, tens].concat()).len(), 2);
+        for lacking in 0..2 {
+            assert_eq!(
+                whole(&[&eights[lacking..=lacking], &tens].concat()),
+                [[(1, 0), (2, 10)]]
+            );
+            assert_eq!(
+                whole(&[&tens[lacking..=lacking], &eights].concat()),
+                [[(1, 0), (2, 8)]]
+            );
+        }
+        let endless = [(1, 2, 0, 8), (2, 2, 8, u64::MAX)];
+        assert_eq!(whole(&endless), Vec::<Vec<_>>::new());
     }
 
     #[test]

@@ -44,12 +44,11 @@ impl DriveContext<'_> {
     ) -> Result<Closed, MoveError> {
         let copies: Vec<(FileId, u32)> = jobs.iter().map(|job| (job.file, job.number)).collect();
         let write = self.catalogue.begin_write(id, &copies, self.now())?;
-        let (cache, part_bytes) = (self.cache, self.settings.part_bytes);
         let with_sums: Vec<(&Job, SumSoFar)> =
             jobs.iter().map(|job| (job, parts.of(job))).collect();
         let mut entries = with_sums
             .iter()
-            .map(|(job, sum)| job.entry(cache, part_bytes, sum));
+            .map(|(job, sum)| job.entry(self.cache, sum));
         let written = writer.write_segment(recorder, &mut entries);
         let written = written.and_then(|written| {
             writer.confirm(recorder)?;
