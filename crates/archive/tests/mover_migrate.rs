@@ -3,13 +3,14 @@
 
 use crate::site;
 
+use rusqlite::Connection;
 use site::Site;
 use std::io::Write;
 use std::process::{Command, Stdio};
 use tapewise_archive::catalogue::{Copy, CopyState, Files, Loss, Recorded, Volumes};
 use tapewise_archive::mover::{MoveError, Precompress};
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
-use tapewise_emulator::Faults;
+use tapewise_emulator::{BadBlock, Faults};
 use tapewise_model::Random;
 use tapewise_scsi::commands::ReadOutcome;
 
@@ -76,6 +77,71 @@ fn two_copies_in_parts_find_volumes_that_hold_nothing_of_each_other() {
     site.assert_integrity();
     site.empty_cache();
     site.assert_comes_back(&files, "back");
+}
+
+#[test]
+fn a_cartridge_that_holds_more_than_was_read_in_is_neither_repacked_away_nor_forgotten() {
+    let mut site = Site::new(1, 8, Faults::none());
+    site.settings.part_bytes = 16 << 10;
+    site.settings.volume_bytes = Some(48 << 10);
+    let film = ("film".to_owned(), noise(5, 120 << 10));
+    site.store_these(std::slice::from_ref(&film), 1);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("written");
+    site.empty_cache();
+    let lose = |site: &mut Site| {
+        for (id, _) in site.catalogue.volumes().expect("volumes") {
+            let forgotten = site.catalogue.forget_volume(id, Loss::Accepted, 5);
+            forgotten.expect("forgotten");
+        }
+        let raw = Connection::open(site.directory.path().join("catalogue.db"));
+        let delete = "DELETE FROM request; DELETE FROM sum; DELETE FROM file";
+        raw.expect("a database")
+            .execute_batch(delete)
+            .expect("deleted");
+    };
+    let holds_more = |site: &mut Site| {
+        let known = site.catalogue.find_volume("TW0001").expect("a catalogue");
+        let (id, _) = known.expect("read in");
+        let repacked = site.mover(|mover| mover.repack(id)).expect("repacked");
+        assert_eq!(repacked.forgotten.is_none(), repacked.holds_more.is_some());
+        repacked.holds_more
+    };
+    lose(&mut site);
+    // Parts alone, as the other cartridges are elsewhere.
+    site.read_in(&["TW0001"]);
+    let more = holds_more(&mut site).expect("more");
+    assert!(more.contains("parts of files without the others"), "{more}");
+    let labels = ["TW0001", "TW0002", "TW0003", "TW0004"];
+    assert_eq!(site.read_in(&labels).joined.files, 1);
+    // Alone again, but the catalogue knows the file.
+    site.read_in(&["TW0001"]);
+    site.assert_comes_back(std::slice::from_ref(&film), "back");
+    site.empty_cache();
+    assert_eq!(holds_more(&mut site), None);
+
+    // A place that could not be read, until the drive was cleaned.
+    let bad_blocks = vec![BadBlock {
+        barcode: "TW0001".to_owned(),
+        partition: 0,
+        block: 3,
+    }];
+    let faults = Faults {
+        bad_blocks,
+        ..Faults::none()
+    };
+    let mut site = Site::new(1, 3, faults);
+    let files = site.store(4, 1, 3);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("written");
+    site.empty_cache();
+    lose(&mut site);
+    site.read_in(&["TW0001"]);
+    assert!(holds_more(&mut site).is_some());
+    site = site.with_faults(Faults::none());
+    site.read_in(&["TW0001"]);
+    site.assert_comes_back(&files, "back");
+    assert_eq!(holds_more(&mut site), None);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Cartridges are read from end to end: those that others wrote, and ours whose catalogue was lost or is
 //! older than the tape. All drives read at once.
 
-use super::join::{FoundParts, LeftOut, is_file, whole};
+use super::join::{FoundParts, Joined, LeftOut, is_file, whole};
 use super::session::DriveContext;
 use super::{MoveError, Mover};
-use crate::catalogue::{Recorded, Rejoined, too_long};
+use crate::catalogue::{HOLDS_MORE, Recorded, Rejoined, too_long};
 use crate::deliver::InnerPath;
 use crate::foreign::{ForeignVolume, is_same_label};
 use crate::ltfs::volume::{LtfsError, LtfsVolume, label_in_drive, name_in_drive};
@@ -357,17 +357,40 @@ impl Reading<'_> {
         })
     }
 
-    /// Adds the files in parts all of which were read.
+    /// Adds the files in parts all of which were read, and notes of each volume of ours what is not in the catalogue of
+    /// what it holds.
     fn join_parts(self, labels: &[String], rebuilt: &mut Rebuilt) -> Result<(), MoveError> {
         let parts = self.parts.into_inner();
         let parts = parts.unwrap_or_else(PoisonError::into_inner);
-        let (mut copies, left_out) = parts.join(self.copies_wanted, labels);
+        let Joined {
+            mut copies,
+            left_out,
+            alone,
+        } = parts.join(self.copies_wanted, labels);
         rebuilt.left_out = left_out;
+        let ours = self.ours.into_inner();
+        let ours = ours.unwrap_or_else(PoisonError::into_inner);
+        let mut parts_on: HashMap<usize, usize> = HashMap::new();
+        for (number, member) in alone {
+            // Of a file that the catalogue has, the other parts were just not read this time.
+            if !self.with.is_safe(&member)? {
+                *parts_on.entry(number).or_default() += 1;
+            }
+        }
+        for (number, volume) in &ours {
+            let ReadIn::Added(added) = &rebuilt.volumes[*number].1 else {
+                continue;
+            };
+            let parts = parts_on.get(number).copied().unwrap_or(0);
+            let more = more_than_known(parts, added);
+            if let Some((id, _)) = self.with.catalogue.find_volume(&volume.label)? {
+                let fact = [(HOLDS_MORE, more.as_str())];
+                self.with.catalogue.note_facts(id, &fact, self.with.now())?;
+            }
+        }
         if copies.is_empty() {
             return Ok(());
         }
-        let ours = self.ours.into_inner();
-        let ours = ours.unwrap_or_else(PoisonError::into_inner);
         let (numbers, on): (Vec<usize>, Vec<Volume>) = ours.into_iter().unzip();
         for (volume, _) in copies.iter_mut().flat_map(|copy| &mut copy.segments) {
             let at = numbers.iter().position(|number| number == volume);
@@ -377,6 +400,32 @@ impl Reading<'_> {
         rebuilt.joined = self.with.catalogue.rejoin(&on, &copies, self.with.now())?;
         Ok(())
     }
+}
+
+/// What a cartridge holds that is not in the catalogue, in words; nothing if all of it is.
+fn more_than_known(parts: usize, added: &Added) -> String {
+    let counts = [
+        (
+            parts,
+            "part of a file without the others",
+            "parts of files without the others",
+        ),
+        (
+            added.left_out.len(),
+            "file that was left out",
+            "files that were left out",
+        ),
+        (
+            added.troubles.len(),
+            "place that could not be read",
+            "places that could not be read",
+        ),
+    ];
+    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let words: Vec<String> = counts
+        .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
+        .collect();
+    words.join(", ")
 }
 
 /// What a scan of a cartridge gave.

@@ -51,6 +51,17 @@ impl FoundPart {
 #[derive(Debug, Default)]
 pub(super) struct FoundParts(BTreeMap<Whole, Vec<FoundPart>>);
 
+/// What became of the parts of files.
+#[derive(Debug, Default)]
+pub(super) struct Joined {
+    /// Copies all of whose parts were read.
+    pub copies: Vec<Rediscovered>,
+    /// Files of which parts are missing, and which.
+    pub left_out: Vec<LeftOut>,
+    /// Parts of files of which no copy is among these, and the volumes that they are on.
+    pub alone: Vec<(usize, Member)>,
+}
+
 /// A path, and why what was found under it is not in the catalogue.
 pub(super) type LeftOut = (Vec<u8>, String);
 
@@ -88,8 +99,12 @@ impl FoundParts {
     }
 
     /// The copies all of whose parts were read, and what lacks parts.
-    pub fn join(self, copies_wanted: u32, labels: &[String]) -> (Vec<Rediscovered>, Vec<LeftOut>) {
-        let (mut copies, mut left_out) = (Vec::new(), Vec::new());
+    pub fn join(self, copies_wanted: u32, labels: &[String]) -> Joined {
+        let Joined {
+            mut copies,
+            mut left_out,
+            mut alone,
+        } = Joined::default();
         for (whole, mut parts) in self.0 {
             let mut is_first = true;
             parts.sort_by_key(|part| Reverse(part.from()));
@@ -103,9 +118,16 @@ impl FoundParts {
             }
             if !parts.is_empty() {
                 left_out.push((whole.path, lacking(&parts, labels, is_first)));
+                if is_first {
+                    alone.extend(parts.into_iter().map(|part| (part.volume, part.member)));
+                }
             }
         }
-        (copies, left_out)
+        Joined {
+            copies,
+            left_out,
+            alone,
+        }
     }
 }
 
@@ -237,7 +259,9 @@ mod tests {
             added.expect("a part");
         }
         let labels: Vec<String> = (1..=found.len()).map(|at| format!("TW{at}")).collect();
-        let (copies, left_out) = parts.join(1, &labels);
+        let Joined {
+            copies, left_out, ..
+        } = parts.join(1, &labels);
         let segments = |copy: Rediscovered| {
             let segments = copy.segments.into_iter();
             segments
