@@ -3,6 +3,7 @@
 
 use crate::site;
 
+use rusqlite::Connection;
 use site::{Site, contents, pool_through};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -392,4 +393,41 @@ fn a_cartridge_with_more_on_it_than_the_catalogue_knew_is_not_labelled_anew() {
     );
     site.empty_cache();
     site.assert_comes_back(&later, "back");
+}
+
+#[test]
+fn what_was_stored_again_after_a_snapshot_is_not_written_over_because_a_version_before_was_alike() {
+    for is_retired in [true, false] {
+        for is_this_version in [true, false] {
+            let (mut site, _) = site(1);
+            site.store(1, 1, 3);
+            site.mover(|mover| mover.migrate(i64::MAX))
+                .expect("migrated");
+            // As a catalogue knows the volume that is restored later.
+            let (id, restored) = site.catalogue.volumes().expect("a catalogue")[0].clone();
+            one_file(&mut site, 1);
+            let film = site.id("film");
+            let raw = Connection::open(site.directory.path().join("catalogue.db"));
+            let raw = raw.expect("a database");
+            let run = |sql: &str, of: i64| raw.execute(sql, [of]).expect("done");
+            if is_retired {
+                let forgotten = site.catalogue.forget_volume(id, Loss::Accepted, 99);
+                forgotten.expect("forgotten");
+            } else {
+                // The catalogue believes that the copy lies on this cartridge as it was before.
+                run(
+                    "UPDATE volume SET uuid = 'before', label = 'before' WHERE id = ?1",
+                    id.0,
+                );
+            }
+            if !is_this_version {
+                run(
+                    "UPDATE file SET created_ns = created_ns - 1 WHERE id = ?1",
+                    film.0,
+                );
+            }
+            let used_again = site.mover(|mover| mover.reuse(&restored));
+            assert_eq!(used_again.is_ok(), is_this_version, "{used_again:?}");
+        }
+    }
 }

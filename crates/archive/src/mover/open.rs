@@ -63,8 +63,9 @@ impl DriveContext<'_> {
         }
     }
 
-    /// Whether the file of a member lies somewhere else too, as the very same, or is not wanted any more: the
-    /// member was written and never committed.
+    /// Whether the cache has the contents of a member, or the catalogue knows this very version and has another copy of it,
+    /// or does not want it any more: the member was written and never committed. A version with the same contents that was
+    /// stored at another time says nothing: if the catalogue is older than the tape, its copies may be gone since.
     pub(super) fn is_safe(&self, member: &Member) -> Result<bool, MoveError> {
         let Some(xxh3) = member.sum_of_file() else {
             return Ok(false);
@@ -78,11 +79,11 @@ impl DriveContext<'_> {
             if !entry.file.sums.contains(&sum) {
                 continue;
             }
-            let is_whole = entry
-                .copies
-                .iter()
-                .any(|copy| copy.state == CopyState::Whole);
-            if entry.state == FileState::Retired || is_whole || self.cache.is_whole(file)? {
+            let mut copies = entry.copies.iter();
+            let is_known = member.stored_ns == Some(entry.created_ns)
+                && (entry.state == FileState::Retired
+                    || copies.any(|copy| copy.state == CopyState::Whole));
+            if is_known || self.cache.is_whole(file)? {
                 return Ok(true);
             }
         }
