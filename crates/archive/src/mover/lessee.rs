@@ -264,14 +264,12 @@ impl Lessee {
     /// [`MoveError::Catalogue`]. What could not be renewed runs out by itself.
     pub fn renew(&self) -> Result<usize, MoveError> {
         let asked_ns = (self.own_ns)();
+        let newest = lock(&self.sure).keys().max().copied();
         let kept = self
             .catalogue
             .renew(&self.holder, self.for_ns, (self.now_ns)())?;
-        let mut sure = lock(&self.sure);
-        sure.retain(|epoch, _| kept.iter().any(|lease| lease.epoch == *epoch));
-        for until in sure.values_mut() {
-            *until = self.sure_until(asked_ns);
-        }
+        let until_ns = self.sure_until(asked_ns);
+        note_renewed(&mut lock(&self.sure), newest, &kept, until_ns);
         Ok(kept.len())
     }
 
@@ -339,6 +337,18 @@ impl Lessee {
     }
 }
 
+/// Notes which leases were renewed. Of those claimed since the catalogue was asked, which are newer than the newest one
+/// then, the answer may know nothing; all others that it does not name are lost.
+fn note_renewed(sure: &mut HashMap<u64, i64>, newest: Option<u64>, kept: &[Lease], until_ns: i64) {
+    sure.retain(|epoch, until| {
+        let is_kept = kept.iter().any(|lease| lease.epoch == *epoch);
+        if is_kept {
+            *until = until_ns;
+        }
+        is_kept || Some(*epoch) > newest
+    });
+}
+
 /// What a claim means for the drive: an error of its own is told to the pool, any other one ends the work.
 pub(super) fn admission(
     claimed: Result<Admission, MoveError>,
@@ -371,5 +381,32 @@ impl MoveError {
             drive: format!("drive {serial}"),
             source: source.into(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_that_is_claimed_while_others_are_renewed_stays_in_force() {
+        let lease = |epoch| Lease {
+            epoch,
+            drive: format!("drive {epoch}"),
+            volume: None,
+            holder: Holder {
+                host: "here".to_owned(),
+                process: 1,
+                run: "this".to_owned(),
+            },
+            until_ns: 0,
+        };
+        // 3 and 5 are held when the catalogue is asked; 3 is lost; 7 is claimed before, and 8 after the answer.
+        let mut sure = HashMap::from([(3, 10), (5, 10), (7, 20), (8, 20)]);
+        note_renewed(&mut sure, Some(5), &[lease(5), lease(7)], 30);
+        assert_eq!(sure, HashMap::from([(5, 30), (7, 30), (8, 20)]));
+        let mut first = HashMap::from([(1, 20)]);
+        note_renewed(&mut first, None, &[], 30);
+        assert_eq!(first, HashMap::from([(1, 20)]));
     }
 }
