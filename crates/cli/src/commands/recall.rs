@@ -213,11 +213,17 @@ fn name(given: OsString) -> Result<OsString, &'static str> {
 impl Recall {
     /// The names that are wanted, and what messages call their list. `hint` is what to do if there are none.
     fn list(&self, hint: &str) -> Result<(String, Vec<Name>), CliError> {
-        if self.names.is_empty() {
-            read_names(self.files_from.as_deref(), self.null, hint)
-        } else {
-            Ok(given_names(&self.names))
+        if !self.names.is_empty() {
+            return Ok(given_names(&self.names));
         }
+        let from = self.files_from.as_deref();
+        let list = read_names(from, self.null, hint)?;
+        if list.1.is_empty() && from.is_none_or(|from| from == Path::new("-")) {
+            // What should have written the list may have failed, and nobody sees the exit code of that.
+            return Err(CliError::input("standard input has no names, so nothing was recalled")
+                .hint("see whether the command before the pipe failed; --files-from FILE takes an empty list"));
+        }
+        Ok(list)
     }
 
     /// The profile that was asked for.

@@ -28,7 +28,7 @@ use tapewise_archive::catalogue::{
     Cause, CopyState, FileId, Pattern, Request, RequestId, RequestState, Terms,
 };
 use tapewise_archive::deliver::shown;
-use tapewise_archive::mover::{Place, Recalled};
+use tapewise_archive::mover::{FullPlace, Place, Recalled};
 use tapewise_archive::record::File;
 use tapewise_formats::name_match::{MatchBy, Paths};
 use there::Looked;
@@ -74,8 +74,14 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
     let worked = match worked {
         Ok(worked) => worked,
         Err(error) => {
-            end.tell(None, &mut answer)?;
+            end.tell(None, error.message(), &mut answer)?;
             answer.end()?;
+            // Requests were entered, and files may be there: input alone is not to blame.
+            let error = match error.exit() {
+                Exit::Input if end.is_any_there()? => error.with_exit(Exit::Partial),
+                Exit::Input => error.with_exit(Exit::Failed),
+                _ => error,
+            };
             return Err(error.or_hint(super::common::GO_ON));
         }
     };
@@ -96,7 +102,16 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
         None if asked.requests.is_empty() => "the list has no names".to_owned(),
         None => "by another tapewise".to_owned(),
     };
-    end.tell(Some(how), &mut answer)?;
+    let kept_back = worked.as_ref().map_or_else(String::new, |worked| {
+        let full = worked.did.full.iter().find(|full| is_for(full, &to));
+        let unavailable = worked.did.unavailable.iter();
+        let unavailable = unavailable.map(|(label, why)| format!("volume {label}: {why}"));
+        full.map_or_else(
+            || unavailable.collect::<Vec<_>>().join("; "),
+            |full| full.why.clone(),
+        )
+    });
+    end.tell(Some(how), &kept_back, &mut answer)?;
     if let Some(Worked { did, for_others }) = &worked {
         told_of_work(did, *for_others, &mut answer)?;
     }
@@ -206,8 +221,13 @@ struct End<'a> {
 }
 
 impl End<'_> {
-    /// What became of the requests, and how those that were delivered were.
-    fn tell(&self, how: Option<String>, answer: &mut Answer) -> Result<(), CliError> {
+    /// What became of the requests, how those that were delivered were, and what kept those back that were withdrawn.
+    fn tell(
+        &self,
+        how: Option<String>,
+        kept_back: &str,
+        answer: &mut Answer,
+    ) -> Result<(), CliError> {
         answer.set("delivered", Vec::<Value>::new());
         answer.set("failed", Vec::<Value>::new());
         let (mut delivered, mut bytes, mut waiting) = (0, 0, 0);
@@ -222,7 +242,6 @@ impl End<'_> {
         }
         for (file, why) in &self.looked.taken {
             let path = shown(&self.archive.catalogue.file(*file)?.file.path);
-            let why = format!("another file of this name is there already: {why}");
             say(format_args!("tapewise: {path}: {why}\n"));
             answer.push("failed", json!({ "path": path, "why": why }));
         }
@@ -231,7 +250,10 @@ impl End<'_> {
             let file = self.archive.catalogue.file(request.file)?.file;
             match request.state {
                 RequestState::Delivered => is_delivered(&file, answer),
-                RequestState::Cancelled if self.withdrawn.contains(&request.id) => {}
+                RequestState::Cancelled if self.withdrawn.contains(&request.id) => {
+                    let path = shown(&file.path);
+                    answer.push("failed", json!({ "path": path, "why": kept_back }));
+                }
                 RequestState::Failed | RequestState::Cancelled => {
                     let why = request.reason.as_deref();
                     let why = why.unwrap_or("somebody else cancelled the recall");
@@ -267,6 +289,16 @@ impl End<'_> {
         Ok(())
     }
 
+    /// Whether a file is where it is to be.
+    fn is_any_there(&self) -> Result<bool, CliError> {
+        for &request in self.asked {
+            if self.archive.catalogue.request(request)?.state == RequestState::Delivered {
+                return Ok(true);
+            }
+        }
+        Ok(!self.looked.there.is_empty())
+    }
+
     /// The exit code.
     fn ended(&self, to: &Path, worked: Option<&Worked>) -> Result<ExitCode, CliError> {
         let mut missing = Vec::new();
@@ -281,8 +313,7 @@ impl End<'_> {
             _ => self.withdrawn.contains(&one.id),
         };
         for full in worked.iter().flat_map(|worked| &worked.did.full) {
-            let is_ours = full.place.as_deref() == Some(to.as_os_str().as_bytes());
-            if is_ours && missing.iter().any(is_open) {
+            if is_for(full, to) && missing.iter().any(is_open) {
                 return Err(CliError::failed(&full.why).hint(
                     "put this right: what has arrived is complete; the same command recalls the rest",
                 ));
@@ -310,6 +341,11 @@ impl End<'_> {
             "move away what has their names, or recall to another place: the same command tries these again, and only these"
         }))
     }
+}
+
+/// Whether it is this destination that takes nothing more.
+fn is_for(full: &FullPlace, to: &Path) -> bool {
+    full.place.as_deref() == Some(to.as_os_str().as_bytes())
 }
 
 /// What this process did besides, and what it could not.

@@ -504,3 +504,73 @@ fn two_files_for_one_path_are_refused_before_anything_is_stored() {
         None
     );
 }
+
+#[test]
+fn a_taken_name_is_refused_and_moves_no_tape_whatever_has_it() {
+    let desk = desk();
+    let mut files = make_files(&desk, "reel", 2);
+    desk.done("store --archive A --quiet reel");
+    empty_cache(&desk);
+    files.remove("reel/0.bin");
+    let recall = |to: &str, what: &str| {
+        desk.run(&format!(
+            "recall --archive A --quiet --json --to {to} {what}"
+        ))
+    };
+    for (to, in_the_way) in [("file", "another file"), ("directory", "not a directory")] {
+        std::fs::create_dir(desk.path().join(to)).expect("a directory");
+        if to == "file" {
+            std::fs::create_dir(desk.path().join("file/reel")).expect("a directory");
+            desk.put("file/reel/1.bin", "another");
+        } else {
+            desk.put("directory/reel", "a file");
+        }
+        let before = desk.read("A/events.jsonl");
+        let refused = recall(to, "reel/1.bin");
+        assert_eq!(refused.code, 3, "{to}: {}", refused.err);
+        assert_eq!(desk.read("A/events.jsonl"), before, "{to}");
+        let failed = &refused.json()["failed"][0];
+        assert_eq!(failed["path"], "reel/1.bin");
+        let why = failed["why"].as_str().expect("a reason");
+        assert!(why.contains(in_the_way), "{why}");
+    }
+    // Beside a file that came it is a part.
+    assert_eq!(recall("file", "reel").code, 7);
+}
+
+#[test]
+fn where_no_drive_can_be_had_the_document_names_each_file_and_why() {
+    let desk = desk();
+    make_files(&desk, "reel", 2);
+    desk.done("store --archive A --quiet reel");
+    empty_cache(&desk);
+    let settings = desk.read("A/archive.toml");
+    desk.put(
+        "A/archive.toml",
+        settings.replace("emulated:lib#", "emulated:gone#"),
+    );
+    let failed = desk.run("recall --archive A --quiet --json --to out reel/1.bin");
+    // The request was in the catalogue, so it is not 2.
+    assert_eq!(failed.code, 1, "{}", failed.err);
+    let told = failed.json();
+    assert_eq!(
+        (&told["withdrawn"], &told["failed"][0]["path"]),
+        (&1.into(), &"reel/1.bin".into())
+    );
+    let why = told["failed"][0]["why"].as_str().expect("a reason");
+    assert!(why.contains("gone") && failed.err.contains(why), "{why}");
+}
+
+#[test]
+fn an_empty_list_from_a_pipe_is_a_mistake_and_one_from_a_file_is_not() {
+    let desk = desk();
+    desk.put("list.txt", "");
+    let piped = desk.run_with("", "recall --archive A --to out");
+    assert_eq!(piped.code, 2, "{}", piped.err);
+    assert!(
+        piped.err.contains("standard input has no names"),
+        "{}",
+        piped.err
+    );
+    desk.done("recall --archive A --to out --files-from list.txt");
+}

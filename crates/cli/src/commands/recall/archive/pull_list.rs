@@ -58,9 +58,7 @@ pub fn print(
     let list = of_files(archive, &looked.missing)?;
     for (file, why) in &looked.taken {
         let path = path(archive, *file)?;
-        output::say(format_args!(
-            "tapewise: {path}: another file of this name is there already: {why}\n"
-        ));
+        output::say(format_args!("tapewise: {path}: {why}\n"));
     }
     if as_json {
         let cartridges = list.pulls.iter().map(|pull| PullRow {

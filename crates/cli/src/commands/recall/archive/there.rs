@@ -6,7 +6,7 @@ use crate::error::{CliError, Exit};
 use crate::progress::{Meter, State};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_archive::catalogue::FileId;
-use tapewise_archive::deliver::{Expected, InnerPath, Presence};
+use tapewise_archive::deliver::{DeliverError, Expected, InnerPath, Presence};
 use tapewise_archive::mover::Place;
 
 /// Files that are asked for.
@@ -14,7 +14,7 @@ use tapewise_archive::mover::Place;
 pub struct Looked {
     /// Those that are where they are to be, with the contents that the catalogue knows.
     pub there: Vec<FileId>,
-    /// Those in whose place something else is, and in what it differs.
+    /// Those in whose place, or in that of a directory of theirs, something else is: what, and in what it differs.
     pub taken: Vec<(FileId, String)>,
     /// All others.
     pub missing: Vec<FileId>,
@@ -55,20 +55,28 @@ pub fn look(
             meter.show(compared.doing("comparing what is at the destination"));
         }
         match presence(archive, file, place)? {
-            Presence::Delivered(..) => looked.there.push(file),
-            Presence::Other(why) => looked.taken.push((file, why)),
-            Presence::Absent => looked.missing.push(file),
+            Ok(Presence::Delivered(..)) => looked.there.push(file),
+            Ok(Presence::Other(why)) => {
+                let why = format!("another file of this name is there already: {why}");
+                looked.taken.push((file, why));
+            }
+            Err(DeliverError::InTheWay { part, what, .. }) => {
+                let why = format!("{part} is there and is {what}, not a directory");
+                looked.taken.push((file, why));
+            }
+            // What else is wrong with a path or a place is told when the file is delivered.
+            Ok(Presence::Absent) | Err(_) => looked.missing.push(file),
         }
     }
     Ok(looked)
 }
 
-fn presence(archive: &Archive, file: FileId, place: &Place) -> Result<Presence, CliError> {
+fn presence(
+    archive: &Archive,
+    file: FileId,
+    place: &Place,
+) -> Result<Result<Presence, DeliverError>, CliError> {
     let file = archive.catalogue.file(file)?.file;
-    // What is wrong with a path or a place is told when the file is delivered.
-    let Ok(path) = InnerPath::new(&file.path) else {
-        return Ok(Presence::Absent);
-    };
-    let found = place.presence(&path, &Expected::of_file(&file));
-    Ok(found.unwrap_or(Presence::Absent))
+    let path = InnerPath::new(&file.path).map_err(DeliverError::from);
+    Ok(path.and_then(|path| place.presence(&path, &Expected::of_file(&file))))
 }
