@@ -249,7 +249,9 @@ fn exit_of(error: &ScsiError) -> Exit {
         ScsiError::WrongDevice { .. } | ScsiError::TooLarge { .. } => Exit::Input,
         ScsiError::NoSuchDrive { .. } | ScsiError::NoDriveSerials => Exit::Refused,
         ScsiError::NoDriveElement { .. } => Exit::Input,
-        ScsiError::Decode { .. } | ScsiError::BlockLength { .. } => Exit::Hardware,
+        ScsiError::Decode { .. } | ScsiError::BlockLength { .. } | ScsiError::NotWritten { .. } => {
+            Exit::Hardware
+        }
         _ => Exit::Failed,
     }
 }

@@ -342,7 +342,7 @@ impl TapeDrive {
             let done = execute(Write6::NAME, || {
                 transport.execute(&command.cdb(), Data::Out(data), command.timeout())
             })?;
-            Ok((command.outcome(&done)?, note(&done)))
+            Ok((command.outcome(&done, data.len())?, note(&done)))
         })?;
         if outcome != WriteOutcome::EndOfMedium {
             self.count.wrote(1, false);

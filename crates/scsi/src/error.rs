@@ -61,6 +61,16 @@ pub enum ScsiError {
         /// Bytes that arrived.
         transferred: usize,
     },
+    /// Not all that was to be written is on the tape: the drive says so, or the path to it carried less.
+    #[error(
+        "{command}: not all was written: {left} bytes of the block, or filemarks, are missing on the tape"
+    )]
+    NotWritten {
+        /// The command.
+        command: &'static str,
+        /// Bytes, or filemarks, that were not written.
+        left: u64,
+    },
     /// The drive cannot say where it is, and it was not counted from a known place.
     #[error(
         "the position is not known: the drive does not tell it, and nothing since a rewind was counted"

@@ -143,15 +143,43 @@ fn the_end_of_the_medium_is_an_outcome_of_a_write() {
         outcome(Completion::good(10)).unwrap(),
         WriteOutcome::Written
     );
-    let early = check(0, 0x40, 0x0002, 0);
+    let early = moved(10, 0, 0x40, 0x0002, 0);
     assert_eq!(outcome(early).unwrap(), WriteOutcome::EarlyWarning);
     assert_eq!(
         outcome(check(0xd, 0x40, 0x0002, 10)).unwrap(),
         WriteOutcome::EndOfMedium
     );
-    // A rest was not written: that is no early warning to go on after.
-    assert!(outcome(check(0, 0x40, 0x0002, 10)).is_err());
     assert!(outcome(check(7, 0, 0x2700, 0)).is_err());
+}
+
+#[test]
+fn what_was_not_written_is_an_error_whatever_the_status_and_the_position_is_lost() {
+    let cut = [
+        // The path carried a part of it, and the drive is content.
+        (Completion::good(9), 1),
+        (moved(9, 0, 0x40, 0x0002, 0), 1),
+        (moved(9, 1, 0, 0x0c00, 0), 1),
+        // The drive says that there is a rest: that is no early warning to go on after.
+        (check(0, 0x40, 0x0002, 10), 10),
+        (moved(10, 1, 0, 0x0c00, 4), 4),
+        (moved(10, 0, 0, 0x0017, 4), 4),
+    ];
+    for (done, missing) in cut {
+        let (mut drive, _) = drive_that(move |opcode, _| match opcode {
+            0x0a => done,
+            0x34 => check(5, 0, 0x2000, 0),
+            _ => Completion::good(0),
+        });
+        drive.rewind().unwrap();
+        assert_eq!(drive.position().unwrap().block, 0);
+        match drive.write(&[0; 10]) {
+            Err(ScsiError::NotWritten { left, .. }) => assert_eq!(left, missing),
+            other => panic!("{done:?}: {other:?}"),
+        }
+        assert!(matches!(drive.position(), Err(ScsiError::PositionUnknown)));
+    }
+    let (mut drive, _) = drive_that(|_, _| check(1, 0, 0x0c00, 1));
+    assert!(drive.write_filemarks(1, false).is_err());
 }
 
 #[test]

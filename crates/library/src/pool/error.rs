@@ -247,7 +247,7 @@ impl Blame {
                 Status::Busy | Status::TaskSetFull => Blame::Drive,
                 _ => Blame::Nobody,
             },
-            ScsiError::StillNotReady { .. } => Blame::Drive,
+            ScsiError::StillNotReady { .. } | ScsiError::NotWritten { .. } => Blame::Drive,
             ScsiError::Reserved { .. } | ScsiError::LeaseOver => Blame::Reserved,
             _ => error.condition().map_or(Blame::Nobody, Blame::by_condition),
         }

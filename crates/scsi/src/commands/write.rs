@@ -3,7 +3,7 @@
 use super::timeouts;
 use crate::cdb::Cdb;
 use crate::error::ScsiError;
-use crate::sense::Condition;
+use crate::sense::{Condition, Sense};
 use crate::transport::{Completion, Data, Status, Transport};
 use std::time::Duration;
 
@@ -54,37 +54,42 @@ impl Write6 {
         let done = transport
             .execute(&self.cdb(), Data::Out(data), self.timeout())
             .map_err(|error| ScsiError::transport(Self::NAME, error))?;
-        self.outcome(&done)
+        self.outcome(&done, data.len())
     }
 
-    /// What the drive's answer means.
+    /// What the drive's answer means, of `bytes` that it was sent.
     ///
     /// # Errors
     /// [`ScsiError`] unless the data was written or the partition is full.
-    pub fn outcome(&self, done: &Completion) -> Result<WriteOutcome, ScsiError> {
-        written(Self::NAME, done)
+    pub fn outcome(&self, done: &Completion, bytes: usize) -> Result<WriteOutcome, ScsiError> {
+        written(Self::NAME, done, bytes)
     }
 }
 
 /// The outcome of a command that writes. In early warning a drive says NO SENSE with EOM when it has
-/// written everything, and VOLUME OVERFLOW when it has written nothing; a rest that is not 0 is an
-/// error, because what was lost must not look written.
-pub(super) fn written(command: &'static str, done: &Completion) -> Result<WriteOutcome, ScsiError> {
-    let Some(sense) = done
+/// written everything, and VOLUME OVERFLOW when it has written nothing. A rest that is not 0 is an
+/// error, because what was lost must not look written; so is a path that carried less than it was given: a drive
+/// that says GOOD then has written a shorter block.
+pub(super) fn written(
+    command: &'static str,
+    done: &Completion,
+    bytes: usize,
+) -> Result<WriteOutcome, ScsiError> {
+    let sense = done
         .sense()
-        .filter(|sense| done.status == Status::CheckCondition && !sense.is_deferred)
-    else {
-        done.check(command)?;
-        return Ok(WriteOutcome::Written);
-    };
-    match sense.condition() {
-        Condition::EarlyWarning if sense.information.unwrap_or(0) == 0 => {
-            Ok(WriteOutcome::EarlyWarning)
-        }
-        Condition::EndOfMedium => Ok(WriteOutcome::EndOfMedium),
+        .filter(|sense| done.status == Status::CheckCondition && !sense.is_deferred);
+    let outcome = match sense.as_ref().map(Sense::condition) {
+        Some(Condition::EndOfMedium) => return Ok(WriteOutcome::EndOfMedium),
+        Some(Condition::EarlyWarning) => WriteOutcome::EarlyWarning,
         _ => {
             done.check(command)?;
-            Ok(WriteOutcome::Written)
+            WriteOutcome::Written
         }
+    };
+    let rest = sense.and_then(|sense| sense.information).unwrap_or(0);
+    let cut = bytes.saturating_sub(done.transferred) as u64;
+    match rest.unsigned_abs().max(cut) {
+        0 => Ok(outcome),
+        left => Err(ScsiError::NotWritten { command, left }),
     }
 }

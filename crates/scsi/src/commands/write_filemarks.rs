@@ -47,6 +47,6 @@ impl WriteFilemarks {
     /// # Errors
     /// [`ScsiError`] unless the marks were written or the partition is full.
     pub fn outcome(&self, done: &Completion) -> Result<WriteOutcome, ScsiError> {
-        written(Self::NAME, done)
+        written(Self::NAME, done, 0)
     }
 }

@@ -34,6 +34,11 @@ const STATUS_CANCELLED: c_int = 0x0f00_0000;
 const STATUS_ERROR: c_int = 0x0f00_0001;
 const STATUS_TIMEOUT: c_int = 0x0f00_0002;
 const RESIDUAL_UNDERFLOW: c_int = 1;
+const RESIDUAL_OVERFLOW: c_int = 2;
+/// `enum scsi_xfer_dir`.
+const NO_DATA: c_int = 0;
+const FROM_DEVICE: c_int = 1;
+const TO_DEVICE: c_int = 2;
 
 /// `struct scsi_task` of libiscsi as far as we read it. Which `Sense` it has depends on the library.
 #[repr(C)]
@@ -357,19 +362,32 @@ impl Iscsi {
             device: device(),
             what: format!("libiscsi gives status {status:#x}"),
         })?;
-        let left = match task.residual_status {
-            RESIDUAL_UNDERFLOW => task.residual,
-            _ => 0,
-        };
+        let transferred = transferred(task, length).map_err(|what| TransportError::Path {
+            device: device(),
+            what,
+        })?;
         let sense = match Status::from(status) {
             Status::CheckCondition => sense_of(data_in),
             _ => SenseBytes::none(),
         };
         Ok(Completion {
             status: Status::from(status),
-            transferred: length.saturating_sub(left),
+            transferred,
             sense,
         })
+    }
+}
+
+/// Bytes that a task moved. A device that wants more than it was sent has written something else than we meant; one
+/// that has more than we asked for keeps it, as every command allows.
+fn transferred(task: &Task, length: usize) -> Result<usize, String> {
+    match (task.residual_status, task.transfer_direction) {
+        (RESIDUAL_UNDERFLOW, _) => Ok(length.saturating_sub(task.residual)),
+        (RESIDUAL_OVERFLOW, TO_DEVICE) => Err(format!(
+            "the device wanted {} bytes more than it was sent",
+            task.residual
+        )),
+        _ => Ok(length),
     }
 }
 
@@ -396,14 +414,13 @@ impl Transport for Iscsi {
         data: Data<'_>,
         timeout: Duration,
     ) -> Result<Completion, TransportError> {
-        const NONE: c_int = 0;
-        const IN: c_int = 1;
-        const OUT: c_int = 2;
         let (direction, address, length) = match data {
-            Data::In(bytes) if !bytes.is_empty() => (IN, bytes.as_mut_ptr(), bytes.len()),
+            Data::In(bytes) if !bytes.is_empty() => (FROM_DEVICE, bytes.as_mut_ptr(), bytes.len()),
             // The library only reads memory of a transfer to the device.
-            Data::Out(bytes) if !bytes.is_empty() => (OUT, bytes.as_ptr().cast_mut(), bytes.len()),
-            _ => (NONE, std::ptr::null_mut(), 0),
+            Data::Out(bytes) if !bytes.is_empty() => {
+                (TO_DEVICE, bytes.as_ptr().cast_mut(), bytes.len())
+            }
+            _ => (NO_DATA, std::ptr::null_mut(), 0),
         };
         let wire_length = c_int::try_from(length).map_err(|_| TransportError::TooLarge {
             device: self.name.clone(),
@@ -434,7 +451,7 @@ impl Transport for Iscsi {
             if task.is_null() {
                 return Err(self.failure("no memory for a command"));
             }
-            if direction == IN && (api.add_data_in)(task, wire_length, address) != 0 {
+            if direction == FROM_DEVICE && (api.add_data_in)(task, wire_length, address) != 0 {
                 (api.free_task)(task);
                 return Err(self.failure("no memory for a buffer"));
             }
@@ -442,7 +459,7 @@ impl Transport for Iscsi {
                 size: length,
                 data: address,
             };
-            let out = if direction == OUT {
+            let out = if direction == TO_DEVICE {
                 &raw mut out
             } else {
                 std::ptr::null_mut()
@@ -505,5 +522,19 @@ mod tests {
         assert_eq!(std::mem::offset_of!(Task, data_in), 64);
         assert_eq!(std::mem::offset_of!(Task<LongSense>, sense), 48);
         assert_eq!(std::mem::offset_of!(Task<LongSense>, data_in), 72);
+    }
+
+    #[test]
+    fn bytes_that_were_left_did_not_move_and_a_device_that_wants_more_fails() {
+        // SAFETY: numbers and an address that nobody follows.
+        let mut task: Task = unsafe { std::mem::zeroed() };
+        task.transfer_direction = TO_DEVICE;
+        assert_eq!(transferred(&task, 512), Ok(512));
+        (task.residual_status, task.residual) = (RESIDUAL_UNDERFLOW, 12);
+        assert_eq!(transferred(&task, 512), Ok(500));
+        task.residual_status = RESIDUAL_OVERFLOW;
+        assert!(transferred(&task, 512).is_err());
+        task.transfer_direction = FROM_DEVICE;
+        assert_eq!(transferred(&task, 512), Ok(512));
     }
 }

@@ -83,7 +83,11 @@ impl Tape {
                 Completion::good(0)
             }
             0x08 => self.read(number(2, 5) as usize, data),
-            0x0a => self.write(Object::Block(number(2, 5) as usize)),
+            0x0a => {
+                let bytes = number(2, 5) as usize;
+                self.write(Object::Block(bytes));
+                Completion::good(bytes)
+            }
             0x10 => {
                 (0..number(2, 5)).for_each(|_| {
                     self.write(Object::Filemark);
