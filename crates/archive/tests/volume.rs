@@ -6,16 +6,17 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{Error, Read, Write as _};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 use tape::*;
 use tapewise_archive::record::Segment;
 use tapewise_archive::volume::{
     Blank, Entry, Found, Label, Located, Member, Part, VolumeError, VolumeWriter, Written, Wrong,
     compress, parts, read_label, scan,
 };
-use tapewise_emulator::{BadBlock, LibrarySpec};
+use tapewise_emulator::{BadBlock, EmulatedTransport, LibrarySpec};
 use tapewise_formats::event::Event;
 use tapewise_run::Recorder;
-use tapewise_scsi::TapeDrive;
+use tapewise_scsi::{Cdb, Completion, Data, TapeDrive, Transport, TransportError};
 
 /// Blocks small enough for many of them.
 const BLOCK: u32 = 8 << 10;
@@ -454,4 +455,70 @@ fn a_block_that_is_lost_in_a_stored_archive_costs_that_file_alone_and_nothing_in
     // Its own header is lost: nothing tells how long it is.
     let (names, wrong) = scan_without(2, &files(4 * block));
     assert_eq!((names, wrong), (others[1..].to_vec(), vec![]));
+}
+
+/// A way to a drive that finds neither data nor their end: 08/14/03.
+struct NoEnd(EmulatedTransport);
+
+impl Transport for NoEnd {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn execute(
+        &mut self,
+        cdb: &Cdb,
+        data: Data<'_>,
+        timeout: Duration,
+    ) -> Result<Completion, TransportError> {
+        const READ: u8 = 0x08;
+        let mut sense = [0; 18];
+        (sense[0], sense[2], sense[7], sense[12], sense[13]) = (0x70, 0x08, 10, 0x14, 0x03);
+        match cdb.opcode() {
+            READ => Ok(Completion::check_condition(0, &sense)),
+            _ => self.0.execute(cdb, data, timeout),
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.0.now()
+    }
+
+    fn wait(&mut self, duration: Duration) {
+        self.0.wait(duration);
+    }
+}
+
+#[test]
+fn a_cartridge_whose_end_of_data_is_not_found_is_blank_only_if_it_was_never_written() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (library, mut real) = drive(directory.path());
+    let blank = |drive: &mut TapeDrive| {
+        let mut log = Vec::<Event>::new();
+        let mut recorder = Recorder::new(drive, &mut log, &NEVER);
+        VolumeWriter::label(&mut recorder, &label(BLOCK), Blank::Required).map(drop)
+    };
+    let transport = library.transport_to_drive(0).expect("a drive");
+    let mut drive = TapeDrive::open(Box::new(NoEnd(transport))).expect("a tape drive");
+    drive
+        .wait_until_ready(Duration::from_secs(600))
+        .expect("ready");
+    // It was labelled, and then its label could not be read.
+    let labelled = blank(&mut drive);
+    assert!(
+        !matches!(labelled, Err(VolumeError::NotBlank { .. })),
+        "{labelled:?}"
+    );
+    assert_eq!(tape_files(&mut real)[0].len(), 1);
+    real.rewind().expect("rewound");
+    for _ in 0..3 {
+        real.write(&vec![7; 1 << 20]).expect("written");
+    }
+    real.write_filemarks(1, false).expect("written");
+    let refused = blank(&mut drive);
+    assert!(
+        matches!(refused, Err(VolumeError::NotBlank { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(tape_files(&mut real)[0].len(), 3);
 }

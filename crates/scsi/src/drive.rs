@@ -49,7 +49,9 @@ pub struct TapeDrive {
     locate_by: Option<LocateBy>,
     position_form: Option<PositionForm>,
     count: Count,
-    /// It was reset since it was last waited for, and reservations may have ended.
+    /// The code of the sense with which the last read met the end of data.
+    end_of_data: Option<u16>,
+    /// It was reset, and reservations may have ended that were not made again.
     was_reset: bool,
     /// Says whether this host may still write; one that is alone with the drive always may.
     permit: Option<Permit>,
@@ -71,6 +73,7 @@ impl TapeDrive {
             locate_by: None,
             position_form: None,
             count: Count::default(),
+            end_of_data: None,
             was_reset: false,
             permit: None,
         })
@@ -311,12 +314,15 @@ impl TapeDrive {
         let command = ReadBlock {
             length: fits("READ(6)", "buffer length", buffer.len() as u64)?,
         };
+        let mut code = None;
         let outcome = self.retry(command.timeout(), |transport| {
             let done = execute(ReadBlock::NAME, || {
                 transport.execute(&command.cdb(), Data::In(&mut *buffer), command.timeout())
             })?;
+            code = done.sense().map(|sense| sense.code());
             Ok((command.outcome(&done)?, note(&done)))
         })?;
+        self.end_of_data = code.filter(|_| outcome == ReadOutcome::EndOfData);
         match outcome {
             ReadOutcome::Block { .. } | ReadOutcome::Longer { .. } => self.count.step(1),
             ReadOutcome::Filemark => {
@@ -382,6 +388,24 @@ impl TapeDrive {
         })
     }
 
+    /// Whether the last read found the end of data, and not only no data. BLANK CHECK comes with 00h/05h (or without a
+    /// code) where the end is found; with 14h/03h and others of 14h the drive has looked for it in vain: what lies there
+    /// may be data whose end was never written, because power failed.
+    pub fn found_end_of_data(&self) -> bool {
+        self.end_of_data.is_some_and(|code| code >> 8 == 0)
+    }
+
+    /// Whether anything was ever written to the cartridge, by its memory (attribute 0220h, TOTAL MBYTES WRITTEN IN
+    /// MEDIUM LIFE, SPC-5); none if the drive or the cartridge does not tell.
+    ///
+    /// # Errors
+    /// Those of READ ATTRIBUTE, except that a drive may not have it.
+    pub fn was_ever_written(&mut self) -> Result<Option<bool>, ScsiError> {
+        const MBYTES_WRITTEN: u16 = 0x0220;
+        let mbytes = self.attribute(MBYTES_WRITTEN)?;
+        Ok(mbytes.map(|bytes| bytes.iter().any(|&byte| byte != 0)))
+    }
+
     /// Whether the cartridge can be written only once (WORM), by its memory (attribute 0408h, MEDIUM TYPE, SPC-5);
     /// none if the drive or the cartridge does not tell.
     ///
@@ -390,14 +414,20 @@ impl TapeDrive {
     pub fn is_write_once(&mut self) -> Result<Option<bool>, ScsiError> {
         const MEDIUM_TYPE: u16 = 0x0408;
         const WORM: u8 = 0x80;
+        let medium_type = self.attribute(MEDIUM_TYPE)?;
+        Ok(medium_type.map(|bytes| bytes[0] == WORM))
+    }
+
+    /// A number in the cartridge's memory, of one byte at least.
+    fn attribute(&mut self, id: u16) -> Result<Option<Vec<u8>>, ScsiError> {
         let command = ReadAttributes {
             partition: 0,
-            first: MEDIUM_TYPE,
+            first: id,
         };
         let attributes = self.if_supported(&command)?.unwrap_or_default();
-        let medium_type = attributes.iter().find(|found| found.id == MEDIUM_TYPE);
-        Ok(medium_type.and_then(|found| match &found.value {
-            AttributeValue::Binary(bytes) => bytes.first().map(|&kind| kind == WORM),
+        let found = attributes.into_iter().find(|found| found.id == id);
+        Ok(found.and_then(|found| match found.value {
+            AttributeValue::Binary(bytes) if !bytes.is_empty() => Some(bytes),
             _ => None,
         }))
     }

@@ -344,7 +344,9 @@ fn require_uuid(found: &Label, expected: &str) -> Result<(), VolumeError> {
     }
 }
 
-/// Looks at the first block and wants none.
+/// Looks at the first block and wants none. That the drive finds none is not enough, it has to find the end of data: of a
+/// cartridge whose end of data is missing, because power failed while it was written, drives say BLANK CHECK too
+/// (08/14/03). HP's say the same of one that is new, which its memory tells apart: nothing was ever written to it.
 fn require_blank(recorder: &mut Recorder<'_>) -> Result<(), VolumeError> {
     recorder.rewind()?;
     let mut what = String::new();
@@ -359,7 +361,17 @@ fn require_blank(recorder: &mut Recorder<'_>) -> Result<(), VolumeError> {
         Ok(())
     })?;
     match run.met {
-        Some(Met::EndOfData) => Ok(()),
+        Some(Met::EndOfData) => {
+            let drive = recorder.drive();
+            if drive.found_end_of_data()
+                || drive.was_ever_written().map_err(RunError::from)? == Some(false)
+            {
+                return Ok(());
+            }
+            let what = "the drive finds no end of data on it: what was written to it may be there"
+                .to_owned();
+            Err(VolumeError::NotBlank { what })
+        }
         _ => Err(VolumeError::NotBlank { what }),
     }
 }
