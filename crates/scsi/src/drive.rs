@@ -31,7 +31,7 @@ use crate::ready::{POLL, is_expected, wait_until_ready};
 use crate::sense::{Attention, Condition, NotReady, Sense};
 use crate::transport::{Completion, Data, Status, Transport, TransportError};
 use count::Count;
-use heard::{Heard, MOST_ATTENTIONS, is_benign};
+use heard::{Heard, MOST_ATTENTIONS, is_benign, is_reset};
 use path_limit::PathLimit;
 use std::time::Duration;
 use ways::{LocateBy, PositionForm};
@@ -84,7 +84,8 @@ impl TapeDrive {
         &self.identity
     }
 
-    /// The transport, for commands that have no method here. What they move is not counted.
+    /// The transport, for commands that have no method here. What they move is not counted; a reset that they tell of is
+    /// noticed.
     pub fn transport(&mut self) -> &mut dyn Transport {
         &mut self.transport
     }
@@ -339,7 +340,7 @@ impl TapeDrive {
     /// # Errors
     /// [`ScsiError::TooLarge`] from 2²⁴ bytes on, and those of every command.
     pub fn write(&mut self, data: &[u8]) -> Result<WriteOutcome, ScsiError> {
-        self.check_permit()?;
+        self.may_write()?;
         let command = Write6 {
             fixed: false,
             length: fits("WRITE(6)", "block length", data.len() as u64)?,
@@ -367,7 +368,7 @@ impl TapeDrive {
         immediate: bool,
     ) -> Result<WriteOutcome, ScsiError> {
         fits(WriteFilemarks::NAME, "count", u64::from(count))?;
-        self.check_permit()?;
+        self.may_write()?;
         let command = WriteFilemarks { count, immediate };
         let outcome = self.retry(command.timeout(), |transport| {
             let done = execute(WriteFilemarks::NAME, || {
@@ -379,6 +380,25 @@ impl TapeDrive {
             self.count.wrote(u64::from(count), true);
         }
         Ok(outcome)
+    }
+
+    /// Before the tape is written: the lease is in force, and after a reset the drive is reserved as before.
+    fn may_write(&mut self) -> Result<(), ScsiError> {
+        self.check_permit()?;
+        self.notice_reset();
+        if self.was_reset {
+            self.reserve_again()?;
+            self.was_reset = false;
+        }
+        Ok(())
+    }
+
+    /// Notices a reset of which a command told that had no method here: nothing that was counted holds.
+    fn notice_reset(&mut self) {
+        if std::mem::take(&mut self.transport.was_reset) {
+            self.was_reset = true;
+            self.count.forget();
+        }
     }
 
     /// Sends a command, again while the drive is busy or becoming ready.
@@ -448,6 +468,7 @@ impl TapeDrive {
         timeout: Duration,
         mut send: impl FnMut(&mut dyn Transport) -> Result<(T, Option<Sense>), ScsiError>,
     ) -> Result<T, ScsiError> {
+        self.notice_reset();
         let began = self.now();
         loop {
             match send(&mut self.transport) {
@@ -474,7 +495,7 @@ impl TapeDrive {
     /// What sense says of the position: a refused command moved nothing, another cartridge has other
     /// filemarks, and after anything else we do not know where we are.
     fn heard(&mut self, sense: &Sense) {
-        self.was_reset |= sense.condition() == Condition::UnitAttention(Attention::Reset);
+        self.was_reset |= is_reset(sense);
         match sense.condition() {
             Condition::UnsupportedCommand
             | Condition::UnsupportedField

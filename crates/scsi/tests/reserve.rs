@@ -5,9 +5,12 @@ use crate::fake;
 use fake::{Fake, check, inquiry, send};
 use std::fs;
 use std::sync::{Arc, Mutex};
+use tapewise_scsi::commands::{RequestSense, TestUnitReady};
 use tapewise_scsi::device::Host;
 use tapewise_scsi::holders::Holder;
-use tapewise_scsi::{Cdb, Completion, Data, Exclusivity, Owner, ScsiError, Status, TapeDrive};
+use tapewise_scsi::{
+    Cdb, Command, Completion, Data, Exclusivity, Owner, ScsiError, Status, TapeDrive,
+};
 use tempfile::TempDir;
 
 /// A process number that no process has: above the kernel's limit.
@@ -51,11 +54,15 @@ fn drive(table: Table) -> (TapeDrive, Arc<Mutex<Table>>) {
         let mut table = own.lock().unwrap();
         match cdb.opcode() {
             0x12 => inquiry(cdb, 1, "FAKE000001", data),
+            0x03 if table.attentions > 0 => {
+                table.attentions -= 1;
+                send(check(6, 0, 0x2900, 0).sense.bytes(), data)
+            }
             _ if table.attentions > 0 => {
                 table.attentions -= 1;
                 check(6, 0, 0x2900, 0)
             }
-            0x00 => Completion::good(0),
+            0x00 | 0x01 | 0x10 => Completion::good(0),
             0x5e if table.knows_persistent => told(&table, cdb, data),
             0x5f if table.knows_persistent => change(&mut table, cdb, data),
             0x16 if table.knows_unit && table.unit_of_other => conflict(),
@@ -297,4 +304,35 @@ fn a_reservation_that_a_reset_ended_is_made_again() {
         .unwrap();
     let held = table.lock().unwrap().holder;
     assert_eq!(held, Some((host.reservation_key(), 3)));
+}
+
+#[test]
+fn before_a_write_a_reservation_is_made_again_whoever_took_the_attention_of_the_reset() {
+    let (_tree, host) = host();
+    let (mut drive, table) = drive(persistent());
+    drive.reserve(&host).unwrap();
+    let reset = || {
+        let mut table = table.lock().unwrap();
+        (table.ours, table.holder, table.attentions) = (None, None, 1);
+    };
+    let held = || table.lock().unwrap().holder;
+    // The answer, and with it the attention, is of no interest to whoever asks.
+    reset();
+    RequestSense.send(drive.transport()).unwrap();
+    drive.write_filemarks(1, false).unwrap();
+    assert_eq!(held(), Some((host.reservation_key(), 3)));
+    reset();
+    TestUnitReady.send(drive.transport()).unwrap_err();
+    drive.write_filemarks(1, false).unwrap();
+    assert_eq!(held(), Some((host.reservation_key(), 3)));
+}
+
+#[test]
+fn what_was_counted_before_a_reset_is_forgotten_whoever_took_its_attention() {
+    let (mut drive, table) = drive(Table::default());
+    drive.rewind().unwrap();
+    assert_eq!(drive.position().unwrap().block, 0);
+    table.lock().unwrap().attentions = 1;
+    TestUnitReady.send(drive.transport()).unwrap_err();
+    assert!(matches!(drive.position(), Err(ScsiError::PositionUnknown)));
 }

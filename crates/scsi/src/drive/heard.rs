@@ -6,9 +6,11 @@
 use crate::cdb::Cdb;
 use crate::command::Command;
 use crate::commands::{PersistentReserveOut, ReleaseUnit, ReservationType};
-use crate::sense::{Condition, Sense};
+use crate::sense::{Attention, Condition, Sense};
 use crate::transport::{Completion, Data, Status, Transport, TransportError};
 use std::time::Duration;
+
+const REQUEST_SENSE: u8 = 0x03;
 
 /// How many unit attentions may stand before one command; more than a drive has kinds of them.
 pub(super) const MOST_ATTENTIONS: usize = 8;
@@ -19,6 +21,8 @@ pub(super) struct Heard {
     inner: Box<dyn Transport>,
     last: Option<Sense>,
     held: Option<Held>,
+    /// A command, whoever sent it, came back with the attention of a reset.
+    pub was_reset: bool,
     /// What the drive said of commands that it carried out all the same.
     pub notices: Vec<Sense>,
 }
@@ -38,6 +42,7 @@ impl Heard {
             inner,
             last: None,
             held: None,
+            was_reset: false,
             notices: Vec::new(),
         }
     }
@@ -88,17 +93,27 @@ impl Heard {
             self.last = None;
             return false;
         }
-        let is_known = self.last.as_ref().is_some_and(|last| same(last, sense));
+        let is_known = self.is_known(sense);
         if !is_known {
             self.last = Some(sense.clone());
         }
         !is_known
+    }
+
+    /// Whether sense repeats what the last failed command came back with.
+    fn is_known(&self, sense: &Sense) -> bool {
+        self.last.as_ref().is_some_and(|last| same(last, sense))
     }
 }
 
 /// Whether this is a unit attention after which a command can be sent again.
 pub(super) fn is_benign(sense: &Sense) -> bool {
     matches!(sense.condition(), Condition::UnitAttention(attention) if attention.is_benign())
+}
+
+/// Whether the device says that it was reset, and so may have lost position and reservations.
+pub(super) fn is_reset(sense: &Sense) -> bool {
+    sense.condition() == Condition::UnitAttention(Attention::Reset)
 }
 
 /// Whether sense is more than where the head is and what it met.
@@ -145,9 +160,15 @@ impl Transport for Heard {
             };
             let done = self.inner.execute(cdb, again, timeout)?;
             if done.status != Status::CheckCondition {
+                if let (REQUEST_SENSE, Data::In(answer)) = (cdb.opcode(), &data) {
+                    let sense = Sense::decode(&answer[..done.transferred.min(answer.len())]).ok();
+                    let news = sense.filter(|sense| !self.is_known(sense));
+                    self.was_reset |= news.as_ref().is_some_and(is_reset);
+                }
                 return Ok(done);
             }
             self.last = done.sense();
+            self.was_reset |= self.last.as_ref().is_some_and(is_reset);
             match &self.last {
                 Some(sense) if is_benign(sense) && attentions < MOST_ATTENTIONS => {
                     attentions += 1;

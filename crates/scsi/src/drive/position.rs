@@ -65,6 +65,8 @@ impl TapeDrive {
     /// [`ScsiError::PositionUnknown`] when nothing was counted either; those of every command.
     pub fn position(&mut self) -> Result<LogicalPosition, ScsiError> {
         let told = self.told_position()?;
+        // A drive that has no way to say it was not asked anything.
+        self.notice_reset();
         let counted = self.count.at();
         let position = match (told, counted) {
             // Block 0 is the beginning of the partition; an answer that says it is not is a dummy,
