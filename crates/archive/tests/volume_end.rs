@@ -4,15 +4,18 @@
 use crate::tape;
 
 use std::io::{Error, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tape::*;
 use tapewise_archive::sums::{Kind, Sum};
 use tapewise_archive::volume::{
     Blank, Entry, Found, Kind as MemberKind, Member, Scanned, VolumeError, VolumeWriter, scan,
 };
-use tapewise_emulator::{CartridgeSpec, LibrarySpec};
+use tapewise_emulator::{CartridgeSpec, EmulatedTransport, LibrarySpec};
 use tapewise_formats::event::Event;
 use tapewise_run::Recorder;
-use tapewise_scsi::TapeDrive;
+use tapewise_scsi::{Cdb, Completion, Data, TapeDrive, Transport, TransportError};
 
 const BLOCK: u32 = 8 << 10;
 
@@ -290,4 +293,78 @@ fn what_a_killed_run_left_behind_the_last_filemark_is_neither_found_nor_wrong() 
         (scanned.next_block, scanned.end_of_data),
         (written.next_block, end)
     );
+}
+
+/// A way to a drive that does not tell where it is, and that somebody rewinds before it writes a filemark.
+struct Untold {
+    drive: EmulatedTransport,
+    is_moved: Arc<AtomicBool>,
+}
+
+impl Transport for Untold {
+    fn name(&self) -> &str {
+        self.drive.name()
+    }
+
+    fn execute(
+        &mut self,
+        cdb: &Cdb,
+        data: Data<'_>,
+        timeout: Duration,
+    ) -> Result<Completion, TransportError> {
+        const WRITE_FILEMARKS: u8 = 0x10;
+        const READ_POSITION: u8 = 0x34;
+        let mut sense = [0; 18];
+        (sense[0], sense[2], sense[7], sense[12]) = (0x70, 0x05, 10, 0x20);
+        match cdb.opcode() {
+            READ_POSITION => return Ok(Completion::check_condition(0, &sense)),
+            WRITE_FILEMARKS if self.is_moved.load(Ordering::Relaxed) => {
+                let rewind = Cdb::new([0x01, 0, 0, 0, 0, 0]);
+                self.drive.execute(&rewind, Data::None, timeout)?;
+            }
+            _ => {}
+        }
+        self.drive.execute(cdb, data, timeout)
+    }
+
+    fn now(&self) -> Duration {
+        self.drive.now()
+    }
+
+    fn wait(&mut self, duration: Duration) {
+        self.drive.wait(duration);
+    }
+}
+
+#[test]
+fn where_the_drive_does_not_tell_the_filemark_is_looked_for_before_a_segment_counts() {
+    for moves in [false, true] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (library, _) = drive(directory.path());
+        let is_moved = Arc::new(AtomicBool::new(false));
+        let untold = Untold {
+            drive: library.transport_to_drive(0).expect("a drive"),
+            is_moved: Arc::clone(&is_moved),
+        };
+        let mut drive = TapeDrive::open(Box::new(untold)).expect("a tape drive");
+        let limit = Duration::from_secs(600);
+        drive.wait_until_ready(limit).expect("ready");
+        let mut log = Vec::<Event>::new();
+        let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
+        let mut writer =
+            VolumeWriter::label(&mut recorder, &label(BLOCK), Blank::Required).expect("labelled");
+        is_moved.store(moves, Ordering::Relaxed);
+        for n in 0..2 {
+            let contents = contents(n, 50_000);
+            let mut entries = [entry(b"film", &contents)].into_iter();
+            let written = writer.write_segment(&mut recorder, &mut entries);
+            assert_eq!(written.expect("written").files.len(), 1);
+            let confirmed = writer.confirm(&mut recorder);
+            match confirmed {
+                Ok(()) => assert!(!moves),
+                Err(VolumeError::NotAtEnd { .. }) if moves => break,
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
 }

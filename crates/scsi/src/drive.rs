@@ -48,6 +48,8 @@ pub struct TapeDrive {
     opcodes: Option<Option<Vec<SupportedOpcode>>>,
     locate_by: Option<LocateBy>,
     position_form: Option<PositionForm>,
+    /// It has told where it is at least once.
+    tells_position: bool,
     count: Count,
     /// The code of the sense with which the last read met the end of data.
     end_of_data: Option<u16>,
@@ -72,6 +74,7 @@ impl TapeDrive {
             opcodes: None,
             locate_by: None,
             position_form: None,
+            tells_position: false,
             count: Count::default(),
             end_of_data: None,
             was_reset: false,

@@ -71,9 +71,9 @@ pub enum ScsiError {
         /// Bytes, or filemarks, that were not written.
         left: u64,
     },
-    /// The drive cannot say where it is, and it was not counted from a known place.
+    /// The drive cannot say where it is, and it was not counted from a known place, or the drive could say it before.
     #[error(
-        "the position is not known: the drive does not tell it, and nothing since a rewind was counted"
+        "the position is not known: the drive does not tell it, and counting since the last rewind does not help"
     )]
     PositionUnknown,
     /// A locate without LOCATE ended elsewhere.

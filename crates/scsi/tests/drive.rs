@@ -279,6 +279,39 @@ fn a_true_position_comes_from_the_drive() {
 }
 
 #[test]
+fn a_drive_that_has_told_its_position_and_lost_it_is_not_where_we_count() {
+    let mut at = 0;
+    let mut asked = 0;
+    let (mut drive, _) = drive_that(move |opcode, data| match opcode {
+        0x08 => {
+            at += 1;
+            Completion::good(0)
+        }
+        // No beginning of the partition is near.
+        0x11 => Completion::good(0),
+        0x34 => {
+            let mut answer = [0; 32];
+            asked += 1;
+            match asked {
+                1 => answer[15] = at,
+                // The block is not known (LONU); then zeros.
+                2 => answer[0] = 0x04,
+                _ => {}
+            }
+            send(&answer, data)
+        }
+        _ => Completion::good(0),
+    });
+    drive.rewind().unwrap();
+    drive.read(&mut [0; 10]).unwrap();
+    assert_eq!(drive.position().unwrap().source, PositionSource::Long);
+    for _ in 0..2 {
+        drive.read(&mut [0; 10]).unwrap();
+        assert!(matches!(drive.position(), Err(ScsiError::PositionUnknown)));
+    }
+}
+
+#[test]
 fn a_dummy_position_is_replaced_by_our_count_or_refused() {
     let (mut drive, _) = drive("aaa|aaa", Skill::LEAST);
     // Nothing was counted yet, and the flag of the beginning is missing: a step back shows that the

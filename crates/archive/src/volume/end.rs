@@ -18,7 +18,7 @@ use super::tar_kind::Kind;
 use super::{VolumeError, printable};
 use tapewise_formats::event::Action;
 use tapewise_run::{Item, Met, Recorder, RunError};
-use tapewise_scsi::{Condition, Sense};
+use tapewise_scsi::{Condition, PositionSource, Sense};
 
 /// Says of a member of a closed segment whether its file is safe elsewhere, so that the segment may be
 /// written over.
@@ -67,14 +67,17 @@ fn ends_before(error: &tapewise_scsi::ScsiError) -> bool {
 }
 
 /// Sees that the drive is at a block of partition 0. Whoever else moved the tape has destroyed what was
-/// written last, or would.
+/// written last, or would. Gives how the position is known: one that we have counted ourselves shows nothing of others.
 ///
 /// # Errors
 /// [`VolumeError::Moved`], those of the drive.
-pub(super) fn require_position(recorder: &mut Recorder<'_>, block: u64) -> Result<(), VolumeError> {
+pub(super) fn require_position(
+    recorder: &mut Recorder<'_>,
+    block: u64,
+) -> Result<PositionSource, VolumeError> {
     let position = recorder.drive().position().map_err(RunError::from)?;
     if position.partition == 0 && position.block == block {
-        return Ok(());
+        return Ok(position.source);
     }
     recorder.forget_head();
     Err(VolumeError::Moved {

@@ -12,6 +12,7 @@ use std::io::{Error, Result as IoResult};
 use tapewise_formats::WrapLpos;
 use tapewise_formats::event::{Action, Spot};
 use tapewise_run::{Item, Met, Recorder, RunError};
+use tapewise_scsi::PositionSource;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What a cartridge must be before it is labelled.
@@ -157,12 +158,17 @@ impl VolumeWriter {
         self.next_block
     }
 
-    /// Sees that the drive still stands after the last filemark: look before what was written is committed.
+    /// Sees that the drive still stands after the last filemark: look before what was written is committed. Where the
+    /// drive does not tell, the filemark is looked for from the beginning of the tape.
     ///
     /// # Errors
-    /// [`VolumeError::Moved`], those of the drive.
+    /// [`VolumeError::Moved`], [`VolumeError::NotAtEnd`], those of the drive.
     pub fn confirm(&self, recorder: &mut Recorder<'_>) -> Result<(), VolumeError> {
-        require_position(recorder, self.next_block)
+        if require_position(recorder, self.next_block)? == PositionSource::Counted {
+            recorder.rewind()?;
+            require_end(recorder, self.next_block)?;
+        }
+        Ok(())
     }
 
     /// Writes one segment: takes entries until it is long enough or there are no more, closes it

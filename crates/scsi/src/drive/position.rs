@@ -59,10 +59,10 @@ pub struct PhysicalPosition {
 impl TapeDrive {
     /// Where the drive is, by block: the long form of READ POSITION where the drive has it, then the
     /// extended and the short one. An answer that contradicts itself or says that it does not know
-    /// is replaced by our own count.
+    /// is replaced by our own count, unless the drive has told its position before.
     ///
     /// # Errors
-    /// [`ScsiError::PositionUnknown`] when nothing was counted either; those of every command.
+    /// [`ScsiError::PositionUnknown`] when our count does not help either; those of every command.
     pub fn position(&mut self) -> Result<LogicalPosition, ScsiError> {
         let told = self.told_position()?;
         // A drive that has no way to say it was not asked anything.
@@ -73,7 +73,8 @@ impl TapeDrive {
             // unless we know better that it is right and only the flag is missing.
             (Some(told), Some((_, 0))) if is_dummy(&told) => told,
             (Some(told), _) if !is_dummy(&told) => told,
-            (_, Some((partition, block))) => LogicalPosition {
+            // A drive that has told its position before and does not now has lost it, and may stand anywhere.
+            (_, Some((partition, block))) if !self.tells_position => LogicalPosition {
                 partition,
                 block,
                 is_bop: block == 0,
@@ -81,11 +82,14 @@ impl TapeDrive {
                 filemarks: None,
                 source: PositionSource::Counted,
             },
-            (Some(told), None) if self.stands_at_beginning() => LogicalPosition {
+            (Some(told), _) if self.stands_at_beginning() => LogicalPosition {
                 is_bop: true,
                 ..told
             },
-            (_, None) => return Err(ScsiError::PositionUnknown),
+            _ => {
+                self.count.lose();
+                return Err(ScsiError::PositionUnknown);
+            }
         };
         if position.source == PositionSource::Counted {
             self.count.set_block(position.block);
@@ -134,6 +138,7 @@ impl TapeDrive {
             };
             if let Some(told) = told {
                 self.position_form = Some(form);
+                self.tells_position |= told.as_ref().is_some_and(|told| !is_dummy(told));
                 return Ok(told);
             }
             form = next;
