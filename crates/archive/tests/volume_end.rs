@@ -299,6 +299,7 @@ fn what_a_killed_run_left_behind_the_last_filemark_is_neither_found_nor_wrong() 
 struct Untold {
     drive: EmulatedTransport,
     is_moved: Arc<AtomicBool>,
+    is_tape_driver: bool,
 }
 
 impl Transport for Untold {
@@ -327,6 +328,10 @@ impl Transport for Untold {
         self.drive.execute(cdb, data, timeout)
     }
 
+    fn closes_with_filemark(&self) -> bool {
+        self.is_tape_driver
+    }
+
     fn now(&self) -> Duration {
         self.drive.now()
     }
@@ -345,6 +350,7 @@ fn where_the_drive_does_not_tell_the_filemark_is_looked_for_before_a_segment_cou
         let untold = Untold {
             drive: library.transport_to_drive(0).expect("a drive"),
             is_moved: Arc::clone(&is_moved),
+            is_tape_driver: false,
         };
         let mut drive = TapeDrive::open(Box::new(untold)).expect("a tape drive");
         let limit = Duration::from_secs(600);
@@ -367,4 +373,38 @@ fn where_the_drive_does_not_tell_the_filemark_is_looked_for_before_a_segment_cou
             }
         }
     }
+}
+
+#[test]
+fn an_archive_is_not_written_where_a_filemark_closes_what_was_interrupted() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (library, _) = drive(directory.path());
+    let open = |is_tape_driver| {
+        let untold = Untold {
+            drive: library.transport_to_drive(0).expect("a drive"),
+            is_moved: Arc::default(),
+            is_tape_driver,
+        };
+        let mut drive = TapeDrive::open(Box::new(untold)).expect("a tape drive");
+        let limit = Duration::from_secs(600);
+        drive.wait_until_ready(limit).expect("ready");
+        drive
+    };
+    let refused = |drive: &mut TapeDrive, resumes| {
+        let mut log = Vec::<Event>::new();
+        let mut recorder = Recorder::new(drive, &mut log, &NEVER);
+        let label = label(BLOCK);
+        let writer = if resumes {
+            VolumeWriter::resume(&mut recorder, &volume(&label, 2), &|_| false)
+        } else {
+            VolumeWriter::label(&mut recorder, &label, Blank::Required)
+        };
+        writer.err().map(|error| error.to_string())
+    };
+    let mut driver = open(true);
+    let said = refused(&mut driver, false).expect("refused");
+    assert!(said.contains("modprobe sg"), "{said}");
+    assert_eq!(refused(&mut open(false), false), None);
+    let said = refused(&mut driver, true).expect("refused");
+    assert!(said.contains("modprobe sg"), "{said}");
 }

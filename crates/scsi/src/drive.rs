@@ -93,6 +93,11 @@ impl TapeDrive {
         &mut self.transport
     }
 
+    /// Whether the way to the drive writes filemarks that nobody has ordered: [`Transport::closes_with_filemark`].
+    pub fn closes_with_filemark(&self) -> bool {
+        self.transport.closes_with_filemark()
+    }
+
     /// The time since the transport was opened, on the drive's clock.
     pub fn now(&self) -> Duration {
         self.transport.now()

@@ -162,6 +162,12 @@ pub trait Transport: Send {
         None
     }
 
+    /// Whether the way itself writes a filemark behind what was written last when it is closed, also after an error and
+    /// when the program is killed.
+    fn closes_with_filemark(&self) -> bool {
+        false
+    }
+
     /// The time since the transport was opened, on the device's clock.
     fn now(&self) -> Duration;
 

@@ -481,6 +481,12 @@ fn the_place_on_tape_comes_with_request_sense() {
 }
 
 #[test]
+fn a_way_that_cannot_ask_for_the_place_tells_none() {
+    let (mut drive, _) = drive_that(|_, _| check(5, 0, 0x20f0, 0));
+    assert_eq!(drive.physical_position().unwrap(), None);
+}
+
+#[test]
 fn an_attention_that_request_sense_takes_is_not_lost() {
     let mut sense = [0; 18];
     sense[..14].copy_from_slice(&[0x70, 0, 6, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x28, 0]);

@@ -101,6 +101,7 @@ impl VolumeWriter {
         blank: Blank,
     ) -> Result<VolumeWriter, VolumeError> {
         let block = label.block()?;
+        require_own_filemarks(recorder)?;
         if recorder.drive().is_write_once().map_err(RunError::from)? == Some(true) {
             return Err(VolumeError::WriteOnce);
         }
@@ -126,6 +127,7 @@ impl VolumeWriter {
         volume: &Volume,
         is_safe: &IsSafe<'_>,
     ) -> Result<VolumeWriter, VolumeError> {
+        require_own_filemarks(recorder)?;
         let label = read_label(recorder)?;
         require_uuid(&label, &volume.uuid)?;
         let writer = VolumeWriter::new(label.block_bytes, volume.next_block)?;
@@ -348,6 +350,19 @@ fn require_uuid(found: &Label, expected: &str) -> Result<(), VolumeError> {
             found_barcode: found.barcode.clone(),
         })
     }
+}
+
+/// Refuses a way to the drive that writes filemarks by itself: a segment whose writing was interrupted would look closed.
+fn require_own_filemarks(recorder: &mut Recorder<'_>) -> Result<(), RunError> {
+    let drive = recorder.drive();
+    if !drive.closes_with_filemark() {
+        return Ok(());
+    }
+    Err(RunError::Unsuitable(format!(
+        "{}: the kernel's tape driver closes what was interrupted with a filemark, as if it were whole, so tapewise does not \
+         write an archive through it; load the sg module (modprobe sg). Nothing was written",
+        drive.transport().name()
+    )))
 }
 
 /// Looks at the first block and wants none. That the drive finds none is not enough, it has to find the end of data: of a

@@ -183,6 +183,10 @@ impl Transport for Heard {
         self.inner.most_bytes()
     }
 
+    fn closes_with_filemark(&self) -> bool {
+        self.inner.closes_with_filemark()
+    }
+
     fn now(&self) -> Duration {
         self.inner.now()
     }

@@ -163,7 +163,7 @@ impl TapeDrive {
     }
 
     /// Where the head is, by REQUEST SENSE, also while the drive reads or writes; none for a drive
-    /// that does not say. Sense that repeats what the last failed command came back with is no news. After a unit
+    /// that does not say, and behind the kernel's tape driver, which cannot ask. Sense that repeats what the last failed command came back with is no news. After a unit
     /// attention that leaves the position as it was the drive is asked again.
     ///
     /// # Errors
@@ -172,7 +172,9 @@ impl TapeDrive {
     pub fn physical_position(&mut self) -> Result<Option<PhysicalPosition>, ScsiError> {
         let mut attentions = 0;
         loop {
-            let sense = self.perform(&RequestSense)?;
+            let Some(sense) = self.if_supported(&RequestSense)? else {
+                return Ok(None);
+            };
             let is_news = self.transport.is_news(&sense);
             if is_news && is_benign(&sense) && attentions < MOST_ATTENTIONS {
                 attentions += 1;

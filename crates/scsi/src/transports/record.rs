@@ -115,6 +115,10 @@ impl<W: Write + Send> Transport for Record<W> {
         self.inner.most_bytes()
     }
 
+    fn closes_with_filemark(&self) -> bool {
+        self.inner.closes_with_filemark()
+    }
+
     fn now(&self) -> Duration {
         self.inner.now()
     }

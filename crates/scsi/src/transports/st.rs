@@ -6,7 +6,8 @@
 //! What the driver does its own way, and no translation hides:
 //! - its time-outs hold, not ours;
 //! - opening it clears pending unit attentions;
-//! - leaving the end of what was just written (rewind, locate, space back, close) writes a filemark;
+//! - leaving the end of what was just written (rewind, locate, space back, close) writes a filemark, also when the program
+//!   is killed, so that no archive is written this way;
 //! - it keeps sense to itself. A condition it lets us see (filemark, end of data, beginning and end of
 //!   the medium, another block length) comes back as the sense of that condition, anything else as an error.
 #![allow(unsafe_code)] // The driver's ioctls take structures.
@@ -501,6 +502,10 @@ impl Transport for St {
             (0x92, Data::None) => Ok(illegal_request(0x24)),
             _ => Ok(not_by_driver()),
         }
+    }
+
+    fn closes_with_filemark(&self) -> bool {
+        true
     }
 
     fn now(&self) -> Duration {

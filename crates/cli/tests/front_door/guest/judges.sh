@@ -37,5 +37,11 @@ judge $tape tell
 judge $tape fsf 1
 judge $tape rewind
 judge $tape bsr 1
+t drive unload "$drive"
+t library dismount "$robot" TW0004
+t library mount "$robot" TW0001
+t drive load "$drive"
 rmmod sg
 echo "guest: without sg: $(/tests drive check /dev/nst0 --quick -o none.json 2>&1 | tr '\n' ' ')"
+t recall --ltfs /dev/nst0 --to without --all-files
+(cd without && find . -name '*.bin' | sort | xargs sha256sum | sed "s/^/guest: sum without /")
