@@ -390,11 +390,15 @@ impl TapeDrive {
         Ok(outcome)
     }
 
-    /// Before the tape is written: the lease is in force, and after a reset the drive is reserved as before.
+    /// Before the tape is written: the lease is in force, and after a reset it is known again where the head is, which
+    /// may be the beginning of the tape, and the drive is reserved as before.
     fn may_write(&mut self) -> Result<(), ScsiError> {
         self.check_permit()?;
         self.notice_reset();
         if self.was_reset {
+            if self.count.at().is_none() {
+                return Err(ScsiError::WasReset);
+            }
             self.reserve_again()?;
             self.was_reset = false;
         }

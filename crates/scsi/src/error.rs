@@ -71,6 +71,9 @@ pub enum ScsiError {
         /// Bytes, or filemarks, that were not written.
         left: u64,
     },
+    /// The drive was reset, and it was not looked since where the head is: what is written might be over anything.
+    #[error("the drive was reset, and the head may be anywhere since then. Nothing was written")]
+    WasReset,
     /// The drive cannot say where it is, and it was not counted from a known place, or the drive could say it before.
     #[error(
         "the position is not known: the drive does not tell it, and counting since the last rewind does not help"

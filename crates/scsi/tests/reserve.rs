@@ -307,7 +307,7 @@ fn a_reservation_that_a_reset_ended_is_made_again() {
 }
 
 #[test]
-fn before_a_write_a_reservation_is_made_again_whoever_took_the_attention_of_the_reset() {
+fn after_a_reset_nothing_is_written_before_the_head_is_placed_and_the_reservation_made_again() {
     let (_tree, host) = host();
     let (mut drive, table) = drive(persistent());
     drive.reserve(&host).unwrap();
@@ -316,15 +316,21 @@ fn before_a_write_a_reservation_is_made_again_whoever_took_the_attention_of_the_
         (table.ours, table.holder, table.attentions) = (None, None, 1);
     };
     let held = || table.lock().unwrap().holder;
-    // The answer, and with it the attention, is of no interest to whoever asks.
-    reset();
-    RequestSense.send(drive.transport()).unwrap();
-    drive.write_filemarks(1, false).unwrap();
-    assert_eq!(held(), Some((host.reservation_key(), 3)));
-    reset();
-    TestUnitReady.send(drive.transport()).unwrap_err();
-    drive.write_filemarks(1, false).unwrap();
-    assert_eq!(held(), Some((host.reservation_key(), 3)));
+    for asks_for_sense in [true, false] {
+        // The answer, and with it the attention, is of no interest to whoever asks.
+        reset();
+        if asks_for_sense {
+            RequestSense.send(drive.transport()).unwrap();
+        } else {
+            TestUnitReady.send(drive.transport()).unwrap_err();
+        }
+        // A reset may have wound the tape back.
+        let refused = drive.write_filemarks(1, false);
+        assert!(matches!(refused, Err(ScsiError::WasReset)), "{refused:?}");
+        drive.rewind().unwrap();
+        drive.write_filemarks(1, false).unwrap();
+        assert_eq!(held(), Some((host.reservation_key(), 3)));
+    }
 }
 
 #[test]
