@@ -101,14 +101,13 @@ impl Host {
     }
 
     /// 24 bits that tell this host, and this container on it, from others. Process numbers of two
-    /// containers are not comparable.
+    /// containers are not comparable. Hosts that were cloned may share the machine's number, so the name counts too. What
+    /// changes with each start does not: a reservation that was left before a restart is still one of this host.
     fn number(&self) -> u32 {
-        let machine = match self.read("etc/machine-id") {
-            empty if empty.trim().is_empty() => self.read("proc/sys/kernel/hostname"),
-            machine => machine,
-        };
+        let machine = self.read("etc/machine-id");
+        let name = self.read("proc/sys/kernel/hostname");
         let container = std::fs::read_link(self.path("proc/self/ns/pid")).unwrap_or_default();
-        let text = format!("{} {}", machine.trim(), container.display());
+        let text = format!("{} {} {}", machine.trim(), name.trim(), container.display());
         crc32fast::hash(text.as_bytes()) & 0x00ff_ffff
     }
 

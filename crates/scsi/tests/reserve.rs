@@ -254,6 +254,29 @@ fn what_an_ended_process_of_this_host_left_behind_is_cleared() {
 }
 
 #[test]
+fn what_a_clone_of_this_host_holds_is_left_alone() {
+    let (_tree, host_here) = host();
+    let (clone, other) = host();
+    fs::write(
+        clone.path().join("proc/sys/kernel/hostname"),
+        "tapehost02\n",
+    )
+    .expect("a name");
+    // Its process is none of ours, and that none of ours has this number shows nothing.
+    let key = other.key_of_process(GONE);
+    assert_eq!(host_here.owner_of(key), Owner::OtherHost);
+    let (mut drive, _) = drive(Table {
+        others: vec![key],
+        holder: Some((key, 3)),
+        ..persistent()
+    });
+    assert!(matches!(
+        drive.reserve(&host_here),
+        Err(ScsiError::Reserved { .. })
+    ));
+}
+
+#[test]
 fn a_process_that_has_ended_and_that_nobody_asks_for_is_gone() {
     let (tree, host) = host();
     let state = |pid: u32, state: char| {
