@@ -3,13 +3,13 @@
 use crate::device::{Devices, refuse_twice, say_if_of_another_kind};
 use crate::error::{CliError, Exit};
 use crate::log::About;
-use crate::now::now_ns;
+use crate::now::{awake_or_asleep_ns, now_ns};
 use crate::output::{say, say_about};
 use crate::person::Terminal;
 use crate::socket::host_name;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tapewise_archive::cache::Cache;
 use tapewise_archive::catalogue::Holder;
 use tapewise_archive::mover::{Denied, Lessee, MoveError, random_uuid};
@@ -27,7 +27,6 @@ pub fn lessee(archive: &Archive, host: String, lease: Duration) -> Result<Lessee
         process: std::process::id(),
         run: random_uuid(),
     };
-    let began = Instant::now();
     let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
     // To read a long queue takes longer than a lease may wait to be renewed.
     Ok(Lessee::new(
@@ -35,7 +34,7 @@ pub fn lessee(archive: &Archive, host: String, lease: Duration) -> Result<Lessee
         holder,
         nanoseconds(lease),
         Arc::new(now_ns),
-        Arc::new(move || nanoseconds(began.elapsed())),
+        Arc::new(awake_or_asleep_ns),
     )?)
 }
 

@@ -32,7 +32,7 @@ pub struct Lessee {
     for_ns: i64,
     /// The time of day, for catalogues that have no clock.
     now_ns: Clock,
-    /// Its own clock: it never goes back, and goes on while the process is stopped.
+    /// Its own clock: it never goes back, and goes on while the process is stopped and while the host sleeps.
     own_ns: Clock,
     /// Whether drives are told whose they are. Only a simulation that is to show what happens otherwise says no.
     fences: bool,
