@@ -18,6 +18,7 @@ mod batch;
 #[cfg(target_os = "linux")]
 mod buckets;
 mod commands;
+#[cfg(target_os = "linux")]
 mod crew;
 mod device;
 mod error;
