@@ -288,7 +288,16 @@ impl St {
                 Ok(()) => {}
                 // The driver knows one partition only, unless it was told otherwise.
                 Err(Errno::INVAL) if partition == 0 => {}
-                Err(Errno::INVAL) => return Ok(illegal_request(0x24)),
+                Err(Errno::INVAL) => {
+                    return Err(TransportError::Unsupported {
+                        device: self.name.clone(),
+                        what: format!(
+                            "going to partition {partition}, before the tape driver is told of partitions (as root: mt -f {} \
+                             stsetoptions can-partitions) or the sg module is loaded (modprobe sg),",
+                            self.name
+                        ),
+                    });
+                }
                 Err(errno) => return self.explain(errno, 0, 0),
             }
         }

@@ -25,10 +25,11 @@ pub fn profile(asked: Option<&str>, drive: &mut TapeDrive) -> Result<(Profile, S
         .filter(|kind| kind.identity.product == product)
         .collect();
     if kinds.len() > 1 {
-        let density = drive
-            .mode(MEDIUM_PARTITION_PAGE)?
-            .block
-            .map(|block| block.density);
+        let density = match drive.mode(MEDIUM_PARTITION_PAGE) {
+            // The kernel's tape driver cannot ask: the profile must be named.
+            Err(error) if error.is_unsupported() => None,
+            mode => mode?.block.map(|block| block.density),
+        };
         kinds.retain(|kind| Some(kind.identity.density_code) == density);
     }
     let [kind] = &kinds[..] else {
