@@ -10,9 +10,11 @@
 //! | `environment` | endpoint and credentials, from the variables that all programs for S3 read |
 //! | `stated` | what a bucket says of an object: its sums, its time, its mode |
 //! | `upload` | one file on its way |
+//! | `listing` | keys that are no paths, taken out of lists |
 //! | `object` | objects that are stored: found, and read |
 
 mod environment;
+mod listing;
 mod object;
 mod stated;
 mod upload;
@@ -25,6 +27,7 @@ use crate::deliver::{DeliverError, Expected, InnerPath, Outcome, Presence, shown
 use crate::store::{SourceError, StoreError};
 use crate::sums::{Sum, Summer};
 use futures_util::TryStreamExt;
+use listing::OddKeys;
 use object_store::path::Path as Key;
 use object_store::{GetOptions, ObjectStore};
 use stated::Head;
@@ -63,6 +66,8 @@ struct Stores {
     /// For what is known of objects: S3 states sums only to who asks for them, by a header that has to be signed, and
     /// that some servers refuse beside bytes.
     stating: Arc<dyn ObjectStore>,
+    /// Keys that `store` took out of its lists.
+    odd_keys: OddKeys,
 }
 
 /// What all buckets share.
@@ -125,6 +130,7 @@ impl Buckets {
             endpoint: None,
             store,
             stating,
+            odd_keys: OddKeys::default(),
         };
         self.lock().stores.insert(bucket.to_owned(), stores);
         self
@@ -171,6 +177,7 @@ impl Buckets {
             endpoint: stores.endpoint,
             store: stores.store,
             stating: stores.stating,
+            odd_keys: stores.odd_keys,
             wire,
         })
     }
@@ -183,6 +190,7 @@ pub struct Bucket {
     endpoint: Option<String>,
     store: Arc<dyn ObjectStore>,
     stating: Arc<dyn ObjectStore>,
+    odd_keys: OddKeys,
     wire: Arc<Wire>,
 }
 
@@ -221,7 +229,7 @@ impl Bucket {
     pub fn is_empty(&self) -> Result<bool, BucketError> {
         let mut objects = self.store.list(Some(self.url.prefix()));
         match self.wait(objects.try_next()) {
-            Ok(first) => Ok(first.is_none()),
+            Ok(first) => Ok(self.odd_keys.take().is_empty() && first.is_none()),
             // A key that cannot be the path of a file was listed all the same.
             Err(object_store::Error::InvalidPath { .. }) => Ok(false),
             Err(error) => Err(self.cannot(&error)),

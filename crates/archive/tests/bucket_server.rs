@@ -210,3 +210,29 @@ fn all_headers_of_s3_are_signed_and_sums_are_asked_for() {
         }
     }
 }
+
+#[test]
+fn objects_are_found_beside_keys_that_are_no_paths_and_these_are_named() {
+    let Some(server) = Server::start("buckets of a server") else {
+        return;
+    };
+    let buckets = buckets(&server);
+    for key in ["p/a", "p/x//y", "p/f/", "p/z"] {
+        assert_eq!(server.ask("PUT", &format!("/films/{key}"), b"abc").0, 200);
+    }
+    let place = place(&buckets, "s3://films/p");
+    let mut sources = Vec::new();
+    let odd = place.find(Path::new(""), &mut sources, &mut |other| panic!("{other}"));
+    let odd: Vec<String> = odd
+        .expect("found")
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let paths: Vec<String> = sources.iter().map(|one| one.path.to_string()).collect();
+    assert_eq!(paths, ["p/a", "p/z"]);
+    let [slash, empty] = &odd[..] else {
+        panic!("{odd:?}");
+    };
+    assert!(slash.starts_with("s3://films/p/f/: its key"), "{slash}");
+    assert!(empty.starts_with("s3://films/p/x//y: its key"), "{empty}");
+}

@@ -128,7 +128,7 @@ fn two_files_of_one_path_are_refused_and_a_known_one_may_want_more_copies() {
     let stored = store_others(
         &FileSystem,
         &site.cache,
-        &[one.clone()],
+        std::slice::from_ref(&one),
         &once(),
         5,
         &mut Err,
@@ -145,14 +145,14 @@ fn two_files_of_one_path_are_refused_and_a_known_one_may_want_more_copies() {
     store_others(
         &FileSystem,
         &site.cache,
-        &[other.clone()],
+        std::slice::from_ref(&other),
         &once(),
         5,
         &mut Err,
     )
     .expect("stored");
     std::fs::remove_file(&other.from).expect("removed");
-    let found = look(&[other.clone()], &once()).expect("asked");
+    let found = look(std::slice::from_ref(&other), &once()).expect("asked");
     assert_eq!((found.new, found.to_copy), (vec![other], vec![]));
 }
 

@@ -1,6 +1,7 @@
 //! Endpoint and credentials, from the variables that all programs for S3 read.
 
 use super::Stores;
+use super::listing::OddKeys;
 use super::stated::Listening;
 use object_store::aws::{AmazonS3Builder, Checksum};
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
@@ -45,10 +46,12 @@ pub(super) fn connect(
     let mut asking = HeaderMap::new();
     asking.insert("x-amz-checksum-mode", HeaderValue::from_static("ENABLED"));
     let endpoint = endpoint(variables).map(|(_, endpoint)| endpoint.to_owned());
+    let odd_keys = OddKeys::default();
     Ok(Stores {
         endpoint,
-        store: build(variables, bucket, HeaderMap::new())?,
-        stating: build(variables, bucket, asking)?,
+        store: build(variables, bucket, HeaderMap::new(), &odd_keys)?,
+        stating: build(variables, bucket, asking, &odd_keys)?,
+        odd_keys,
     })
 }
 
@@ -57,6 +60,7 @@ fn build(
     variables: &BTreeMap<String, String>,
     bucket: &str,
     headers: HeaderMap,
+    odd_keys: &OddKeys,
 ) -> Result<Arc<dyn ObjectStore>, String> {
     let value = |name: &str| variables.get(name).map(String::as_str);
     let known = |name: &str| value(name).is_some_and(|text| !text.is_empty());
@@ -109,7 +113,7 @@ fn build(
             max_retries: attempts - 1,
             ..RetryConfig::default()
         })
-        .with_http_connector(Listening)
+        .with_http_connector(Listening(odd_keys.clone()))
         .build();
     Ok(Arc::new(store.map_err(|error| super::why(&error))?))
 }

@@ -2,7 +2,7 @@
 
 use super::stated::Head;
 use super::{Bucket, BucketError, BucketUrl, Buckets};
-use crate::deliver::InnerPath;
+use crate::deliver::{InnerPath, shown};
 use crate::store::{FileSystem, Source, SourceError, SourceFile, Sources, Stamp, StoreError};
 use crate::sums::Sum;
 use bytes::{Buf, Bytes};
@@ -43,17 +43,19 @@ impl Sources for Buckets {
 
 impl Bucket {
     /// The object at this place, and all below it, to be stored below `inner` under the last part of the place's name.
-    /// `other` is told of what stands for a directory and is no file.
+    /// `other` is told of what stands for a directory and is no file. The answer says which keys can be the path of no
+    /// file.
     ///
     /// # Errors
-    /// When the bucket cannot be used, has nothing there, or has a key that can be the path of no file.
+    /// When the bucket cannot be used, or has nothing there.
     pub fn find(
         &self,
         inner: &Path,
         sources: &mut Vec<Source>,
         other: &mut dyn FnMut(&str),
-    ) -> Result<(), StoreError> {
+    ) -> Result<Vec<StoreError>, StoreError> {
         let inner = inner.join(self.url.last());
+        self.odd_keys.take();
         let before = sources.len();
         let mut source = |key: &Key, below: &str, bytes: u64| -> Result<(), StoreError> {
             let path = match below {
@@ -85,13 +87,22 @@ impl Bucket {
             let below = below.unwrap_or_default().trim_start_matches('/');
             source(&key, below, object.size)?;
         }
-        if sources.len() == before {
+        let odd_keys = self.odd_keys.take().into_iter().map(|key| {
+            let place = self.url.at(&Key::default());
+            StoreError::Unreadable {
+                path: shown(format!("{place}/{key}").as_bytes()),
+                what: "its key can be no path: a part of it is empty or stands for a directory, or it ends with a slash"
+                    .to_owned(),
+            }
+        });
+        let odd_keys: Vec<StoreError> = odd_keys.collect();
+        if sources.len() == before && odd_keys.is_empty() {
             return Err(StoreError::Unreadable {
                 path: self.url.to_string(),
                 what: "there is no object of this name, and none below it".to_owned(),
             });
         }
-        Ok(())
+        Ok(odd_keys)
     }
 
     fn next<T>(

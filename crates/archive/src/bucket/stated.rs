@@ -4,6 +4,7 @@
 //! that came in one piece is its MD5, unless a key of a user or of KMS encrypts it. Sums of parts say nothing here.
 //! What this program uploads states the sums, the time and the mode that the file had, as metadata.
 
+use super::listing::OddKeys;
 use crate::deliver::Metadata;
 use crate::sums::{Kind, Sum, base64_decoded};
 use async_trait::async_trait;
@@ -140,29 +141,29 @@ impl Stated {
     }
 }
 
-/// Connects as usual, and keeps what the headers of an answer state beside it.
+/// Connects as usual, keeps what the headers of an answer state beside it, and takes keys out of lists that are no paths.
 #[derive(Debug)]
-pub(super) struct Listening;
+pub(super) struct Listening(pub OddKeys);
 
 impl HttpConnector for Listening {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let client = ReqwestConnector::default().connect(options)?;
-        Ok(HttpClient::new(Listener(client)))
+        Ok(HttpClient::new(Listener(client, self.0.clone())))
     }
 }
 
 #[derive(Debug)]
-struct Listener(HttpClient);
+struct Listener(HttpClient, OddKeys);
 
 #[async_trait]
 impl HttpService for Listener {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let completes = request.method() == Method::POST
-            && request
-                .uri()
-                .query()
-                .is_some_and(|query| query.contains("uploadId="));
-        if completes {
+        let asks = |method: Method, what: &str| {
+            let query = request.uri().query();
+            request.method() == method && query.is_some_and(|query| query.contains(what))
+        };
+        let lists = asks(Method::GET, "list-type=2");
+        if asks(Method::POST, "uploadId=") {
             // An upload replaces nothing that came meanwhile. object_store has no way to ask for that.
             let headers = request.headers_mut();
             headers.insert(IF_NONE_MATCH, HeaderValue::from_static("*"));
@@ -170,6 +171,11 @@ impl HttpService for Listener {
         let mut answer = self.0.execute(request).await?;
         let stated = Stated::of(answer.headers());
         answer.extensions_mut().insert(stated);
+        if lists && answer.status().is_success() {
+            let (head, body) = answer.into_parts();
+            let page = self.1.taken_out(body.bytes().await?);
+            return Ok(HttpResponse::from_parts(head, page.into()));
+        }
         Ok(answer)
     }
 }

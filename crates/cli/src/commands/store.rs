@@ -15,6 +15,7 @@ use crate::units;
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
+use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -107,7 +108,7 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     let cache = opened(&archive, args.later)?;
     let stop = stop_on_interrupt()?;
     let buckets = buckets::of_environment();
-    let sources = found(args, &archive, &buckets)?;
+    let (sources, odd_keys) = found(args, &archive, &buckets)?;
     let found = sources.len();
     let how = StoreTerms {
         terms: Terms {
@@ -142,6 +143,8 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     let from = (&buckets as &dyn Sources, sources.as_slice());
     let (stored, mut left_out, ended) =
         in_portions(&cache, from, &how, portion, &stop, args.quiet, &make_room);
+    let is_interrupted = stored + left_out.len() < sources.len();
+    left_out.extend(odd_keys);
     // Nothing was written, so that the error says all.
     let is_nothing = stored == 0 && to_copy.is_empty();
     let ended = match ended {
@@ -155,8 +158,9 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         )
     };
     if is_nothing
+        && !is_interrupted
         && !left_out.is_empty()
-        && left_out.len() == found
+        && found == sources.len()
         && left_out.iter().all(is_input)
     {
         let first = left_out.swap_remove(0);
@@ -189,7 +193,7 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         answer.borrow().end()?;
         return Err(after_storing(error, stored));
     }
-    if stored + left_out.len() < sources.len() {
+    if is_interrupted {
         answer.borrow().end()?;
         let said = format!(
             "interrupted: {} of {} stored and acknowledged",
@@ -238,8 +242,12 @@ fn opened(archive: &Archive, later: bool) -> Result<Cache, CliError> {
     })
 }
 
-/// The files at the paths that were given.
-fn found(args: &Store, archive: &Archive, buckets: &Buckets) -> Result<Vec<Source>, CliError> {
+/// The files at the paths that were given, and keys of objects that can be the path of none.
+fn found(
+    args: &Store,
+    archive: &Archive,
+    buckets: &Buckets,
+) -> Result<(Vec<Source>, Vec<StoreError>), CliError> {
     let under = args.under.clone().unwrap_or_default();
     // The cache may be a link to another disk.
     let cache = archive.cache_directory();
@@ -252,14 +260,17 @@ fn found(args: &Store, archive: &Archive, buckets: &Buckets) -> Result<Vec<Sourc
         let mut own = own.iter().map(|(_, own)| (own.dev(), own.ino()));
         own.any(|own| own == (found.dev(), found.ino()))
     };
-    let mut sources = Vec::new();
+    let (mut sources, mut odd_keys) = (Vec::new(), Vec::new());
     for path in &args.paths {
         if let Some(bucket) = buckets::named(buckets, path)? {
-            bucket.find(&under, &mut sources, &mut |other| {
+            let odd = bucket.find(&under, &mut sources, &mut |other| {
                 say(format_args!(
                     "tapewise: {other}/: stands for a directory: not stored\n"
                 ));
             })?;
+            odd.iter()
+                .for_each(|odd| say(format_args!("tapewise: {odd}\n")));
+            odd_keys.extend(odd);
             continue;
         }
         let named = path.symlink_metadata();
@@ -276,7 +287,7 @@ fn found(args: &Store, archive: &Archive, buckets: &Buckets) -> Result<Vec<Sourc
             let said = format_args!("{}: belongs to the archive itself", path.display());
             return Err(CliError::input(said));
         }
-        let inner = under.join(path.file_name().unwrap_or_default());
+        let inner = under.join(last_part(path).unwrap_or_default());
         find(path, &inner, &mut sources, &is_archive, &mut |other| {
             let what = if other.is_dir() && !other.is_symlink() {
                 "the archive itself"
@@ -289,7 +300,15 @@ fn found(args: &Store, archive: &Archive, buckets: &Buckets) -> Result<Vec<Sourc
             ));
         })?;
     }
-    Ok(sources)
+    Ok((sources, odd_keys))
+}
+
+/// The name under which a path is stored: that of the directory to which `..` leads.
+fn last_part(path: &Path) -> Option<OsString> {
+    if path.ends_with("..") {
+        return path.canonicalize().ok()?.file_name().map(OsStr::to_owned);
+    }
+    path.file_name().map(OsStr::to_owned)
 }
 
 /// A directory by its real path, and what tells it from others.
@@ -549,4 +568,21 @@ pub fn told(
     } else {
         ExitCode::from(Exit::Partial as u8)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_has_one_name_however_it_is_given() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let sub = directory.path().join("d/sub");
+        std::fs::create_dir_all(&sub).expect("directories");
+        for end in ["", ".", "sub/.."] {
+            let given = directory.path().join("d").join(end);
+            assert_eq!(last_part(&given), Some("d".into()), "{end}");
+        }
+        assert_eq!(last_part(Path::new(".")), None);
+    }
 }
