@@ -17,7 +17,7 @@ pub struct Scanned {
     pub next_block: u64,
     /// First block that is not there.
     pub end_of_data: u64,
-    /// Bytes of all blocks.
+    /// Bytes of all blocks, but for those of the label: as they are counted when they are written.
     pub bytes: u64,
     /// Bytes of the longest block.
     pub longest_block: u32,
@@ -107,6 +107,9 @@ impl Scan<'_> {
                 self.take(|reader, found| reader.block(block, bytes, found))
             }
             Item::Filemark => {
+                if self.scanned.next_block == 0 && self.scanned.label.is_some() {
+                    self.scanned.bytes = 0;
+                }
                 self.scanned.next_block = block + 1;
                 self.take(|reader, found| reader.filemark(block, found))?;
                 self.hand_on()

@@ -337,3 +337,19 @@ fn an_older_version_that_is_damaged_in_the_cache_is_no_loss_of_the_file() {
     std::fs::write(&holding(&desk.path().join("A/cache"), &[2; 5_000])[0], [3]).expect("written");
     assert_eq!(desk.run("catalog check --archive A").code, 8);
 }
+
+#[test]
+fn a_catalogue_made_again_counts_the_bytes_of_volumes_as_the_first_one_did() {
+    let desk = desk();
+    make_files_of(&desk, "reel", 6, 6_000);
+    desk.done("store --archive A --quiet reel");
+    let volumes = || {
+        let listed = desk.done("catalog volumes --archive A --json").json();
+        let volume = listed["volumes"][0].clone();
+        ["volume", "recorded_bytes", "next_block"].map(|field| volume[field].clone())
+    };
+    let before = volumes();
+    std::fs::remove_file(desk.path().join("A/catalogue.db")).expect("lost");
+    desk.done("catalog rebuild --archive A --quiet");
+    assert_eq!(volumes(), before);
+}

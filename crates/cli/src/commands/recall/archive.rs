@@ -252,7 +252,8 @@ impl End<'_> {
                 RequestState::Delivered => is_delivered(&file, answer),
                 RequestState::Cancelled if self.withdrawn.contains(&request.id) => {
                     let path = shown(&file.path);
-                    answer.push("failed", json!({ "path": path, "why": kept_back }));
+                    let why = without_path(kept_back, &path);
+                    answer.push("failed", json!({ "path": path, "why": why }));
                 }
                 RequestState::Failed | RequestState::Cancelled => {
                     let why = request.reason.as_deref();
