@@ -122,8 +122,8 @@ impl Cache {
         recover::look(&Directory::look(root), records)
     }
 
-    /// Takes the record of a file away that is not in the cache in a directory any more, by whoever does not have the
-    /// cache. False, and the record stays, if no copy is whole on tape, or if the directory has no cache.
+    /// Takes the record of a file away that is not in the cache in a directory any more, or damaged there, by whoever does
+    /// not have the cache. False, and the record stays, if no copy is whole on tape, or if the directory has no cache.
     ///
     /// # Errors
     /// As [`Cache::open`].
@@ -137,7 +137,13 @@ impl Cache {
             return Ok(false);
         }
         recover::look(&disk, records)?;
-        Ok(!records.forget_cached(file)?)
+        let cached = records.cached(file)?;
+        let is_needed = records.forget_cached(file)?;
+        if let Some(cached) = cached.filter(|_| !is_needed) {
+            // What is left of it is nobody's any more. If it cannot be removed now, the next opening does it.
+            let _ = disk.remove(&place(cached.key));
+        }
+        Ok(!is_needed)
     }
 
     /// Lets other processes have the cache too. Each gives its files keys from another one on, so that no two are the

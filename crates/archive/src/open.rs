@@ -383,14 +383,22 @@ impl Archive {
     /// where it does not lie there. Whoever reads it gets all of it, even if it is evicted meanwhile.
     ///
     /// # Errors
-    /// [`OpenError::Catalogue`] and [`OpenError::Io`].
+    /// [`OpenError::Catalogue`] and [`OpenError::Io`]; the latter of kind `InvalidData` if it has another length than it
+    /// was stored with.
     pub fn open_cached(&self, file: FileId) -> Result<Option<std::fs::File>, OpenError> {
         let Some(cached) = self.catalogue.cached(file)? else {
             return Ok(None);
         };
         let path = self.cache_directory().join(place(cached.key));
         match std::fs::File::open(&path) {
-            Ok(opened) => Ok(Some(opened)),
+            Ok(opened) => match opened.metadata().map_err(at(&path))?.len() {
+                bytes if bytes == cached.bytes => Ok(Some(opened)),
+                bytes => {
+                    let stored = cached.bytes;
+                    let what = format!("has {bytes} bytes, and was stored with {stored}");
+                    Err(at(&path)(io::Error::new(io::ErrorKind::InvalidData, what)))
+                }
+            },
             // Evicted since the catalogue was asked.
             Err(error)
                 if error.kind() == io::ErrorKind::NotFound
@@ -402,9 +410,9 @@ impl Archive {
         }
     }
 
-    /// Takes a file out of the records of the cache that is not there any more, so that whoever wants it has it read
-    /// from tape. False, and it stays recorded, if no copy of it is whole there, or if no cache is there at all, as on a
-    /// disk that is not mounted.
+    /// Takes a file out of the records of the cache that is not there any more, or not in its length, so that whoever
+    /// wants it has it read from tape. False, and it stays recorded, if no copy of it is whole there, or if no cache is
+    /// there at all, as on a disk that is not mounted.
     ///
     /// # Errors
     /// As [`Archive::look_at_tie`].

@@ -3,21 +3,29 @@
 use crate::access::{Deed, Who};
 use crate::names::meanings;
 use crate::problem::Problem;
+use crate::range::{self, Wanted};
 use crate::service::Service;
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use futures_util::stream;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimePrinter;
 use percent_encoding::percent_decode_str;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::fs;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::sync::Arc;
 use tapewise_archive::catalogue::FileId;
 use tapewise_archive::deliver::shown;
 use tapewise_archive::open::OpenError;
+use tapewise_archive::record::File;
+use tapewise_archive::sums::{Kind, Sum};
 use tokio::task;
+use utoipa::ToSchema;
 
 /// Where they are.
 pub(crate) const FILES: &str = "/files/";
@@ -38,50 +46,146 @@ pub(crate) fn find(
     Ok(None)
 }
 
-/// The contents of a file that is in the cache.
+/// The contents of a file that is in the cache, or one range of them.
 #[utoipa::path(get, path = "/files/{path}", tag = "files",
-    params(("path" = String, Path, description = "The file's path in the archive")),
-    responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"),
-        (status = 404, body = Problem), (status = 409, description = "On tape only: stage it first", body = Problem)))]
+    params(("path" = String, Path, description = "The file's path in the archive"),
+        ("Range" = Option<String>, Header, description = "One range of bytes, such as `bytes=1000-`")),
+    responses((status = 200, body = inline(Octets), content_type = "application/octet-stream",
+            headers(("Digest" = String, description = "The checksums that the archive has of the whole file, as RFC 3230 has it"),
+                ("ETag" = String), ("Last-Modified" = String))),
+        (status = 206, description = "The range", body = inline(Octets), content_type = "application/octet-stream"),
+        (status = 404, body = Problem), (status = 409, description = "On tape only: stage it first", body = Problem),
+        (status = 416, description = "The file has no byte of the range", body = Problem)))]
 pub(crate) async fn get(
     State(service): State<Arc<Service>>,
     Extension(who): Extension<Arc<Who>>,
     address: Uri,
+    asked: HeaderMap,
 ) -> Result<Response, Problem> {
     // Names are bytes, and not always text.
     let path = address.path().strip_prefix(FILES).unwrap_or_default();
     let path: Vec<u8> = percent_decode_str(path).collect();
     who.check(Deed::Read, &path)?;
-    let opened = service.ask(move |service| open(service, &path)).await?;
-    let (contents, bytes) = opened;
+    let text = |name| asked.get(name).and_then(|value| value.to_str().ok());
+    let range = text(header::RANGE).map(str::to_owned);
+    let if_range = text(header::IF_RANGE).map(str::to_owned);
+    let opened = service.ask(move |service| {
+        let (mut contents, about) = open(service, &path)?;
+        let is_same = if_range.is_none_or(|same| about.tells(&same));
+        let wanted = range::wanted(range.as_deref().filter(|_| is_same), about.bytes);
+        if let (Some(file), Wanted::Part(part)) = (&mut contents, &wanted) {
+            let sought = file.seek(SeekFrom::Start(part.start));
+            sought.map_err(|error| unreadable(error.to_string()))?;
+        }
+        Ok((contents, about, wanted))
+    });
+    let (contents, about, wanted) = opened.await?;
+    let bytes = about.bytes;
+    let (status, part) = match wanted {
+        Wanted::All => (StatusCode::OK, 0..bytes),
+        Wanted::Part(part) => (StatusCode::PARTIAL_CONTENT, part),
+        Wanted::Nothing => {
+            let detail = format!("The file has {bytes} bytes, and none of them is in this range.");
+            let status = StatusCode::RANGE_NOT_SATISFIABLE;
+            let problem = Problem::new(status, "No such range", detail);
+            return Err(problem.with(header::CONTENT_RANGE, format!("bytes */{bytes}")));
+        }
+    };
+    let left = part.end - part.start;
     // The next piece is read when the client has taken the last one: whoever reads slowly keeps no thread.
-    let body = stream::unfold((contents, bytes), |(contents, left)| async move {
+    let body = stream::unfold((contents, left), |(contents, left)| async move {
         let read = task::spawn_blocking(move || piece(contents, left));
         let failed = |error| Some((Err(io::Error::other(error)), (Contents::default(), 0)));
         read.await.unwrap_or_else(failed)
     });
-    let headers = [
-        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
-        (header::CONTENT_LENGTH, bytes.to_string()),
-    ];
-    Ok((headers, Body::from_stream(body)).into_response())
+    let mut response = (status, Body::from_stream(body)).into_response();
+    let headers = response.headers_mut();
+    let mut tell = |name: HeaderName, value: String| {
+        headers.extend(value.parse().ok().map(|value: HeaderValue| (name, value)));
+    };
+    tell(header::CONTENT_TYPE, "application/octet-stream".to_owned());
+    tell(header::CONTENT_LENGTH, left.to_string());
+    tell(header::ACCEPT_RANGES, "bytes".to_owned());
+    if status == StatusCode::PARTIAL_CONTENT {
+        let (first, last) = (part.start, part.end - 1);
+        tell(
+            header::CONTENT_RANGE,
+            format!("bytes {first}-{last}/{bytes}"),
+        );
+    }
+    tell(header::ETAG, about.tag);
+    about.modified.map(|at| tell(header::LAST_MODIFIED, at));
+    if !about.digest.is_empty() {
+        tell(HeaderName::from_static("digest"), about.digest);
+    }
+    Ok(response)
 }
 
-fn open(service: &Service, path: &[u8]) -> Result<(Contents, u64), Problem> {
+/// Bytes, for the description of the API.
+#[derive(ToSchema)]
+#[schema(value_type = String, format = Binary)]
+struct Octets(#[expect(dead_code, reason = "only its schema is used")] Vec<u8>);
+
+/// What clients are told of a file beside its contents.
+struct About {
+    bytes: u64,
+    /// Another version of the file has another one.
+    tag: String,
+    /// When it was last written, as HTTP has it; none: longer ago than HTTP can say.
+    modified: Option<String>,
+    /// Its checksums as RFC 3230 has them; those that it has no names for are left out.
+    digest: String,
+}
+
+impl About {
+    fn of(file: FileId, entry: &File) -> About {
+        let modified = Timestamp::from_nanosecond(entry.modified_ns.into()).ok();
+        let modified =
+            modified.and_then(|at| DateTimePrinter::new().timestamp_to_rfc9110_string(&at).ok());
+        let digests: Vec<String> = entry.sums.iter().filter_map(digest).collect();
+        About {
+            bytes: entry.bytes,
+            tag: format!("\"{:x}-{:x}-{:x}\"", file.0, entry.bytes, entry.modified_ns),
+            modified,
+            digest: digests.join(","),
+        }
+    }
+
+    /// Whether a client that says this in `If-Range` has a part of the same file.
+    fn tells(&self, same: &str) -> bool {
+        same == self.tag || Some(same) == self.modified.as_deref()
+    }
+}
+
+/// A sum as RFC 3230 and the list of digests at IANA have it.
+fn digest(sum: &Sum) -> Option<String> {
+    let name = match sum.kind {
+        Kind::Adler32 => return Some(format!("adler32={}", sum.hex())),
+        Kind::Crc32c => "crc32c",
+        Kind::Md5 => "md5",
+        Kind::Sha1 => "sha",
+        Kind::Sha256 => "sha-256",
+        Kind::Sha512 => "sha-512",
+        Kind::Crc32 | Kind::Crc64Nvme | Kind::Xxh64 | Kind::Xxh3 => return None,
+    };
+    Some(format!("{name}={}", STANDARD.encode(&sum.value)))
+}
+
+fn open(service: &Service, path: &[u8]) -> Result<(Contents, About), Problem> {
     let Some(file) = find(service, path)? else {
         let detail = format!("The archive has no file \"{}\".", shown(path));
         return Err(Problem::new(StatusCode::NOT_FOUND, "No such file", detail));
     };
     let entry = service.archive.catalogue.file(file)?;
-    if entry.file.bytes == 0 {
-        return Ok((Contents::default(), 0));
+    let about = About::of(file, &entry.file);
+    if about.bytes == 0 {
+        return Ok((Contents::default(), about));
     }
     let archive = &service.archive;
     let opened = match archive.open_cached(file) {
-        // Somebody took it away.
+        // Somebody took it away, or cut it.
         Err(OpenError::Io { source, .. })
-            if source.kind() == io::ErrorKind::NotFound
-                && archive.forget_gone(file).map_err(cache_failed)? =>
+            if is_not_it(&source) && archive.forget_gone(file).map_err(cache_failed)? =>
         {
             None
         }
@@ -91,16 +195,23 @@ fn open(service: &Service, path: &[u8]) -> Result<(Contents, u64), Problem> {
         let detail = "The file is not on disk. Stage it first, then ask again.";
         return Err(Problem::new(StatusCode::CONFLICT, "Not staged", detail));
     };
-    Ok((Some(contents), entry.file.bytes))
+    Ok((Some(contents), about))
+}
+
+fn is_not_it(error: &io::Error) -> bool {
+    [io::ErrorKind::NotFound, io::ErrorKind::InvalidData].contains(&error.kind())
 }
 
 fn cache_failed(error: OpenError) -> Problem {
-    let status = StatusCode::INTERNAL_SERVER_ERROR;
-    Problem::new(status, "The cache failed", error.to_string())
+    unreadable(error.to_string())
+}
+
+fn unreadable(why: String) -> Problem {
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "The cache failed", why)
 }
 
 /// A file of the cache; none where nothing is left to be read.
-type Contents = Option<File>;
+type Contents = Option<fs::File>;
 
 /// The next piece, and what is left then. A disk that fails, or a file that is too short, breaks the answer off: the
 /// client sees fewer bytes than were announced.

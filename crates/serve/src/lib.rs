@@ -21,6 +21,7 @@
 //! | `names` | what a path in a request means in the archive |
 //! | `lifetime` | how long a staged file stays in the cache |
 //! | `files` | contents of staged files |
+//! | `range` | what part of a file a client wants |
 //! | `drives` | what drives did, from their events |
 //! | `requests` | our own API: requests of all, priorities, hold and cancel; drives and history |
 //! | `failed` | recalls that failed, until somebody deals with them |
@@ -53,6 +54,7 @@ mod openapi;
 mod page;
 mod peer;
 mod problem;
+mod range;
 mod rate;
 mod requests;
 mod service;

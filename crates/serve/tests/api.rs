@@ -89,6 +89,59 @@ fn a_file_that_somebody_took_out_of_the_cache_is_staged_from_tape_again() {
 }
 
 #[test]
+fn a_file_that_was_cut_in_the_cache_is_not_served_and_is_staged_from_tape_again() {
+    let desk = desk(Limits::default());
+    desk.stage(&["/d/1"]);
+    desk.deliver("d/1", &[7; 100]);
+    let place = desk.in_cache(desk.file("d/1"));
+    std::fs::write(&place, [7; 50]).expect("cut");
+    let read = || desk.ask("GET", "/files/d/1", "");
+    read().refused(409, "Stage it first");
+    assert!(!place.exists(), "what was left of it takes room");
+    let id = desk.stage(&["/d/1"]);
+    assert_eq!(desk.poll(&id), ["/d/1 SUBMITTED"]);
+    desk.deliver("d/1", &[7; 100]);
+    assert_eq!(read().status, 200);
+}
+
+#[test]
+fn a_part_of_a_file_comes_with_its_place_and_goes_on_only_in_the_same_file() {
+    let desk = desk(Limits::default());
+    desk.stage(&["/d/1"]);
+    let contents: Vec<u8> = (0..100).collect();
+    desk.deliver("d/1", &contents);
+    let ask = |method: &str, more: &[(&str, &str)]| {
+        let token = [("authorization", &*desk.token)];
+        desk.send(method, "/files/d/1", &[&token, more].concat(), "")
+    };
+    let whole = ask("HEAD", &[]);
+    let header = |name: &str| whole.headers[name].to_str().expect("text").to_owned();
+    assert_eq!(header("content-length"), "100");
+    assert_eq!(header("accept-ranges"), "bytes");
+    // What the catalogue has: 3 ns after 1970, and an MD5 sum.
+    assert_eq!(header("last-modified"), "Thu, 01 Jan 1970 00:00:00 GMT");
+    assert_eq!(
+        header("digest"),
+        "adler32=0a0b0c0d,md5=AAECAwQFBgcICQoLDA0ODw=="
+    );
+    let tag = header("etag");
+    for more in [&[][..], &[("if-range", &*tag)]] {
+        let part = ask("GET", &[&[("range", "bytes=40-59")], more].concat());
+        assert_eq!(
+            (part.status, part.body.as_bytes()),
+            (206, &contents[40..60])
+        );
+        assert_eq!(part.headers["content-range"], "bytes 40-59/100");
+        assert_eq!(part.headers["content-length"], "20");
+    }
+    let other = ask("GET", &[("range", "bytes=40-59"), ("if-range", "\"x\"")]);
+    assert_eq!((other.status, other.body.len()), (200, 100), "another file");
+    let beyond = ask("GET", &[("range", "bytes=100-")]);
+    beyond.refused(416, "100 bytes");
+    assert_eq!(beyond.headers["content-range"], "bytes */100");
+}
+
+#[test]
 fn who_reads_slowly_keeps_nobody_waiting_and_gets_all_of_it() {
     let desk = desk(Limits::default());
     desk.stage(&["/d/long"]);

@@ -10,6 +10,7 @@ use tapewise_archive::mover::Settings;
 use tapewise_archive::open::Archive;
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_archive::settings::ArchiveSettings;
+use tapewise_archive::sums::Sum;
 use tapewise_model::profile;
 use tapewise_serve::{Access, Limits, Parts, ServeSettings, Service, Site, Token, Work, router};
 use tower::ServiceExt as _;
@@ -90,6 +91,10 @@ pub fn archive() -> tempfile::TempDir {
         next_block: 2,
         written_bytes: 0,
     };
+    let sum = |text: &str| text.parse::<Sum>().expect("a sum");
+    let sums = ["adler32:0a0b0c0d", "md5:000102030405060708090a0b0c0d0e0f"]
+        .map(sum)
+        .to_vec();
     let recorded = |(block, path): (u64, &[u8])| {
         let bytes = match path {
             b"d/empty" => 0,
@@ -102,7 +107,7 @@ pub fn archive() -> tempfile::TempDir {
                 bytes,
                 modified_ns: 3,
                 mode: 0o644,
-                sums: Vec::new(),
+                sums: sums.clone(),
             },
             owner: Owner::default(),
             zstd_bytes: None,
