@@ -39,6 +39,8 @@ pub(crate) struct Who {
     pub name: String,
     /// What the user may do besides what the grants allow; none for the bearer of a WLCG token.
     may: May,
+    /// The token itself says what is allowed, also with requests that its owner sent with another one.
+    has_scopes: bool,
     grants: Vec<Grant>,
 }
 
@@ -99,6 +101,7 @@ impl Access {
             // No user of the settings can have such a name.
             name: format!("{} {}", claims.iss, claims.sub),
             may: May::Stage,
+            has_scopes: true,
             grants,
         }))
     }
@@ -169,6 +172,7 @@ impl Who {
         Who {
             name: name.to_owned(),
             may,
+            has_scopes: false,
             grants: grants.collect(),
         }
     }
@@ -197,6 +201,20 @@ impl Who {
         let path = shown(spelling);
         let detail = format!("This token does not allow you to {what} \"{path}\".");
         Err(forbidden(detail))
+    }
+
+    /// Whether a deed is allowed with a file of an own request. A user of the settings looks after all of them, also of
+    /// those whose files the settings have taken away since; of the bearer of a WLCG token, which may be one of many with
+    /// the same subject, the scopes decide.
+    ///
+    /// # Errors
+    /// A refusal that names the path.
+    pub fn check_own(&self, deed: Deed, spelling: impl AsRef<[u8]>) -> Result<(), Problem> {
+        if self.has_scopes {
+            self.check(deed, spelling)
+        } else {
+            Ok(())
+        }
     }
 
     /// Whether everything that goes on may be seen, and not only the user's own requests.

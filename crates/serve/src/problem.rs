@@ -38,8 +38,7 @@ impl Problem {
 
     /// A stage that does not exist.
     pub fn no_stage() -> Problem {
-        let detail =
-            "There is no stage request with this id. It was deleted, or it ended too long ago.";
+        let detail = "There is no stage request with this id. It was deleted, it ended too long ago, or somebody else asked for it.";
         Problem::new(StatusCode::NOT_FOUND, "No such request", detail)
     }
 

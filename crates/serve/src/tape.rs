@@ -16,6 +16,7 @@ use crate::files::find;
 use crate::lifetime;
 use crate::names::meanings;
 use crate::problem::Problem;
+use crate::requests::visible;
 use crate::service::Service;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
@@ -293,13 +294,19 @@ fn wanted(files: Vec<FileBody>, site: &str) -> Result<Vec<WantedFile>, Problem> 
     Ok(wanted.collect())
 }
 
-/// A stage that a client names: an own one, whose files the client may stage now too.
-fn known(service: &Service, who: &Who, id: &str) -> Result<Stage, Problem> {
-    let stage = service.archive.catalogue.stage(&who.name, id)?;
-    let stage = stage.ok_or_else(Problem::no_stage)?;
-    for file in &stage.files {
-        who.check(Deed::Stage, &file.spelling)?;
+/// A stage that a client names, to change it: an own one, or anybody's for operators.
+fn to_change(service: &Service, who: &Who, id: &str) -> Result<Stage, Problem> {
+    let stage = visible(service, who, id)?;
+    if stage.user != who.name && who.operates().is_err() {
+        return Err(Problem::no_stage());
     }
+    with(Deed::Stage, who, stage)
+}
+
+/// A stage, if a deed is allowed with all of its files.
+fn with(deed: Deed, who: &Who, stage: Stage) -> Result<Stage, Problem> {
+    let mut files = stage.files.iter();
+    files.try_for_each(|file| who.check_own(deed, &file.spelling))?;
     Ok(stage)
 }
 
@@ -385,7 +392,7 @@ pub(crate) async fn poll(
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let stage = service
-        .ask(move |service| known(service, &who, &id))
+        .ask(move |service| with(Deed::Locate, &who, visible(service, &who, &id)?))
         .await?;
     Ok(Json(Polled::from(stage)).into_response())
 }
@@ -427,7 +434,7 @@ pub(crate) async fn cancel(
     body: Bytes,
 ) -> Result<(), Problem> {
     let cancel = move |service: &Service| {
-        let stage = known(service, &who, &id)?;
+        let stage = to_change(service, &who, &id)?;
         let asked: PathsBody = parse(&body)?;
         let files = named(&stage, &asked.paths)?;
         let spellings: Vec<String> = files.iter().map(|file| file.spelling.clone()).collect();
@@ -447,7 +454,7 @@ pub(crate) async fn delete(
     Path(id): Path<String>,
 ) -> Result<(), Problem> {
     let delete = move |service: &Service| {
-        let stage = known(service, &who, &id)?;
+        let stage = to_change(service, &who, &id)?;
         let at_ns = (service.now_ns)();
         Ok(service.archive.catalogue.delete_stage(&stage.id, at_ns)?)
     };
@@ -468,14 +475,14 @@ pub(crate) async fn release(
         let catalogue = &service.archive.catalogue;
         if id == NO_ID {
             for path in &asked.paths {
-                who.check(Deed::Stage, path)?;
+                who.check_own(Deed::Stage, path)?;
                 if let Some(file) = find(service, path)? {
                     catalogue.release_file(&who.name, file)?;
                 }
             }
             return Ok(());
         }
-        let stage = known(service, &who, &id)?;
+        let stage = to_change(service, &who, &id)?;
         let files = named(&stage, &asked.paths)?;
         let files: Vec<FileId> = files.iter().filter_map(|file| file.file).collect();
         Ok(catalogue.release_stage(&stage.id, &files)?)

@@ -101,6 +101,15 @@ fn a_token_stages_what_its_scope_covers_and_nothing_else() {
     let info = desk.post("archiveinfo", paths(&["/d/1", "/e/1"])).json();
     assert_eq!(info[0]["locality"], "TAPE");
     assert!(info[1]["error"].as_str().expect("text").contains("allow"));
+    // To poll is to ask where files are, and to cancel is not.
+    let stage_of = format!("/tape/v1/stage/{id}");
+    for scope in ["storage.poll:/", "storage.read:/d"] {
+        desk.by(&signer.token(scope));
+        assert_eq!(desk.poll(&id).len(), 2, "{scope}");
+        desk.post(&format!("stage/{id}/cancel"), paths(&["/d/1"]))
+            .refused(403, "does not allow you to stage");
+        desk.ask("DELETE", &stage_of, "").refused(403, "stage");
+    }
     // A narrower token of the same owner no longer reaches the whole request.
     desk.by(&signer.token("storage.stage:/d/1"));
     desk.ask("GET", &format!("/tape/v1/stage/{id}"), "")
@@ -266,22 +275,16 @@ fn hostile_tokens_are_refused_with_the_reason() {
 fn one_user_does_not_reach_the_requests_of_another() {
     let signer = Signer::new();
     let mut desk = desk_of(&signer, "/");
-    let operator = desk.token.clone();
     desk.by(&signer.token("storage.stage:/"));
     let id = desk.stage(&["/d/1"]);
-    for other in [
-        signer.with("sub", json!("eve")),
-        operator.trim_start_matches("Bearer ").to_owned(),
-    ] {
-        desk.by(&other);
-        let stage = format!("/tape/v1/stage/{id}");
-        desk.ask("GET", &stage, "").refused(404, "no stage request");
-        desk.ask("DELETE", &stage, "").refused(404, "no stage");
-        desk.post(&format!("stage/{id}/cancel"), paths(&["/d/1"]))
-            .refused(404, "no stage");
-        desk.post(&format!("release/{id}"), paths(&["/d/1"]))
-            .refused(404, "no stage");
-    }
+    desk.by(&signer.with("sub", json!("eve")));
+    let stage = format!("/tape/v1/stage/{id}");
+    desk.ask("GET", &stage, "").refused(404, "no stage request");
+    desk.ask("DELETE", &stage, "").refused(404, "no stage");
+    desk.post(&format!("stage/{id}/cancel"), paths(&["/d/1"]))
+        .refused(404, "no stage");
+    desk.post(&format!("release/{id}"), paths(&["/d/1"]))
+        .refused(404, "no stage");
     // A token that was renewed is still the same user's.
     let renewed = json!(NOW_S + 3000);
     desk.by(&signer.with("exp", renewed));
@@ -334,6 +337,46 @@ fn each_user_may_what_the_settings_say() {
     desk.post("stage", files(&["/d/1"])).refused(401, "tokens");
     desk.by(&secrets[2]);
     desk.stage(&["/d/1"]);
+}
+
+#[test]
+fn a_user_looks_after_old_requests_and_an_operator_after_all() {
+    let paths_of_d = "may = \"stage\"\npaths = [\"/d\"]\n";
+    let (text, secrets) = users(&[
+        ("alice", paths_of_d),
+        ("bob", paths_of_d),
+        ("eve", "may = \"watch\"\n"),
+    ]);
+    let mut desk = Desk::with(archive(), &ServeSettings::of(&text).expect("settings"));
+    let operator = desk.token.trim_start_matches("Bearer ").to_owned();
+    desk.by(&secrets[0]);
+    let id = desk.stage(&["/d/1", "/d/2", "/d/3"]);
+    let cancel = |desk: &Desk, path| desk.post(&format!("stage/{id}/cancel"), paths(&[path]));
+    let stage_of = format!("/tape/v1/stage/{id}");
+    // Others do not see it. Who watches sees it, and changes nothing.
+    desk.by(&secrets[1]);
+    desk.ask("GET", &stage_of, "").refused(404, "somebody else");
+    cancel(&desk, "/d/1").refused(404, "somebody else");
+    desk.by(&secrets[2]);
+    assert_eq!(desk.poll(&id).len(), 3);
+    cancel(&desk, "/d/1").refused(404, "somebody else");
+    desk.by(&operator);
+    assert_eq!(cancel(&desk, "/d/1").status, 200);
+    // From now on alice may ask for other files.
+    let narrowed = text.replacen("[\"/d\"]", "[\"/e\"]", 1);
+    let settings = ServeSettings::of(&narrowed).expect("settings");
+    let token = Token::of_file(&desk.directory.path().join("token"));
+    let access = Access::of(&settings, desk.directory.path(), &token.expect("a token").0);
+    desk.service.set_access(access.expect("users"));
+    desk.by(&secrets[0]);
+    assert_eq!(
+        desk.poll(&id),
+        ["/d/1 CANCELLED", "/d/2 SUBMITTED", "/d/3 SUBMITTED"]
+    );
+    assert_eq!(cancel(&desk, "/d/2").status, 200);
+    assert_eq!(desk.ask("DELETE", &stage_of, "").status, 200);
+    assert_eq!(desk.open_recalls(), 0);
+    desk.post("stage", files(&["/d/1"])).refused(403, "stage");
 }
 
 #[test]

@@ -5,9 +5,9 @@ use crate::area::Area;
 /// What somebody wants to do with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// Stage it, poll, cancel, release.
+    /// Stage it, cancel, release.
     Stage,
-    /// Ask where it is.
+    /// Ask where it is, or how far it is.
     Locate,
     /// Read its contents.
     Read,
@@ -16,7 +16,8 @@ pub enum Deed {
 /// A deed that is allowed below a directory.
 pub type Grant = (Deed, Area);
 
-/// What each scope of the profile allows here. `storage.stage` does not allow reading.
+/// What each scope of the profile allows here. `storage.stage` allowed reading until version 1.1 of the profile; since 1.2
+/// it does not, whatever version a token names.
 const SCOPES: [(&str, &[Deed]); 5] = [
     ("storage.read", &[Deed::Read, Deed::Locate]),
     ("storage.create", &[Deed::Locate]),
