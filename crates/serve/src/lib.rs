@@ -26,6 +26,7 @@
 //! | `requests` | our own API: requests of all, priorities, hold and cancel; drives and history |
 //! | `failed` | recalls that failed, until somebody deals with them |
 //! | `forecast` | when each recall is likely to be answered |
+//! | `fitness` | whether requests can be taken |
 //! | `metrics` | what Prometheus collects, and whether all is well |
 //! | `status` | what happens now, for programs |
 //! | `openapi` | the description of all of it |
@@ -43,6 +44,7 @@ mod connections;
 mod drives;
 mod failed;
 mod files;
+mod fitness;
 mod forecast;
 mod http;
 mod lifetime;

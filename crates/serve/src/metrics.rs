@@ -267,22 +267,24 @@ pub(crate) async fn live() -> Response {
 /// Whether requests can be taken, and whether they are being carried out. It tells nothing that only an operator should
 /// know. `/health` is the same.
 #[utoipa::path(get, path = "/health/ready", tag = "watch", security(()),
-    responses((status = 200), (status = 503, description = "The catalogue does not answer")))]
+    responses((status = 200), (status = 503, description = "Requests are refused: the catalogue does not answer or cannot be written, or the audit trail cannot be written")))]
 pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
     let is_held_up = service.ask(|service| {
         service.archive.catalogue.tie()?;
-        Ok(service.is_held_up(&service.load()?.open))
+        let unfit = service.unfit();
+        Ok((unfit, service.is_held_up(&service.load()?.open)))
     });
     let (status, what) = match is_held_up.await {
         Err(_) => (
             StatusCode::SERVICE_UNAVAILABLE,
             "the catalogue does not answer",
         ),
-        Ok(true) => (
+        Ok((Some(why), _)) => (StatusCode::SERVICE_UNAVAILABLE, why),
+        Ok((None, true)) => (
             StatusCode::OK,
             "requests are taken, but something that waits cannot be read now",
         ),
-        Ok(false) => (StatusCode::OK, "ok"),
+        Ok((None, false)) => (StatusCode::OK, "ok"),
     };
     (status, Json(json!({ "status": what }))).into_response()
 }

@@ -6,6 +6,9 @@ use serde_json::json;
 use tapewise_archive::catalogue::{CatalogueError, RequestId};
 use utoipa::ToSchema;
 
+/// The title of all that the catalogue brings about.
+const CATALOGUE_FAILED: &str = "The catalogue failed";
+
 /// Why a request is refused.
 #[derive(Debug, ToSchema)]
 pub struct Problem {
@@ -63,6 +66,11 @@ impl Problem {
         Problem::new(status, "No audit trail", detail).with(header::RETRY_AFTER, "60")
     }
 
+    /// Whether the catalogue failed, so that the same may be asked again.
+    pub fn is_of_database(&self) -> bool {
+        self.title == CATALOGUE_FAILED && self.status == StatusCode::SERVICE_UNAVAILABLE
+    }
+
     /// The status of the answer.
     pub fn status(&self) -> StatusCode {
         self.status
@@ -86,7 +94,7 @@ impl From<CatalogueError> for Problem {
     /// Where the database failed, nothing was changed: it may be full, or be starting again, and the same request may
     /// be sent once more.
     fn from(error: CatalogueError) -> Problem {
-        let title = "The catalogue failed";
+        let title = CATALOGUE_FAILED;
         let detail = error.to_string();
         match error {
             CatalogueError::Database(_) => {

@@ -10,7 +10,7 @@ use crate::trace::Tracer;
 use crate::work::{Doing, Work};
 use axum::http::StatusCode;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 use tapewise_archive::catalogue::{Holds, OpenRecalls, VolumeWait};
@@ -68,6 +68,8 @@ pub struct Service {
     pub(crate) audit_file: Option<PathBuf>,
     /// Lines of the audit trail that could not be written.
     pub(crate) audit_failures: AtomicU64,
+    /// The catalogue failed, and nobody has written it since.
+    pub(crate) has_catalogue_failed: AtomicBool,
     /// How often users asked lately, and addresses of strangers.
     pub(crate) users: Rates,
     pub(crate) strangers: Rates,
@@ -100,6 +102,7 @@ impl Service {
             open_files: Counted::default(),
             audit_file: parts.audit_file,
             audit_failures: AtomicU64::new(0),
+            has_catalogue_failed: AtomicBool::new(false),
             users: Rates::default(),
             strangers: Rates::default(),
             now_ns: parts.now_ns,
@@ -172,7 +175,14 @@ impl Service {
         self: Arc<Self>,
         what: impl FnOnce(&Service) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let asked = tokio::task::spawn_blocking(move || what(&self)).await;
+        let asked = move || {
+            let answer = what(&self);
+            if answer.as_ref().is_err_and(Problem::is_of_database) {
+                self.has_catalogue_failed.store(true, Ordering::Relaxed);
+            }
+            answer
+        };
+        let asked = tokio::task::spawn_blocking(asked).await;
         asked.unwrap_or_else(|_| {
             let status = StatusCode::INTERNAL_SERVER_ERROR;
             let detail = "The service made a mistake. Please report what was asked.";

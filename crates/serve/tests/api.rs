@@ -394,6 +394,35 @@ fn health_is_open_and_metrics_agree_with_the_catalogue() {
 }
 
 #[test]
+fn a_service_that_cannot_enter_requests_is_not_ready_until_it_can() {
+    let desk = desk(Limits::default());
+    let path = desk.directory.path().join("A/catalogue.db");
+    let change = |sql: &str| {
+        let database = rusqlite::Connection::open(&path).expect("a database");
+        database.execute_batch(sql).expect("changed");
+    };
+    // As on a full disk: it can be read, and nothing entered.
+    change("CREATE TRIGGER full BEFORE INSERT ON stage BEGIN SELECT RAISE(FAIL, 'full'); END");
+    let ready = || desk.send("GET", "/health/ready", &[], "");
+    assert_eq!(ready().status, 200, "nobody has noticed yet");
+    assert_eq!(desk.post("stage", files(&["/d/1"])).status, 503);
+    let status = json!({"status": "the catalogue cannot be written"});
+    assert_eq!((ready().status, ready().json()), (503, status));
+    let said = desk.service.look_after().expect_err("still full");
+    assert!(said.contains("requests are refused"), "{said}");
+    assert_eq!(ready().status, 503);
+    change("DROP TRIGGER full");
+    desk.service.look_after().expect("it can be written");
+    assert_eq!(ready().status, 200);
+    assert!(
+        desk.catalogue
+            .stages(None, 9, 9)
+            .expect("stages")
+            .is_empty()
+    );
+}
+
+#[test]
 fn the_page_is_for_who_has_the_token_and_takes_no_name_for_markup() {
     let desk = desk(Limits::default());
     assert_eq!(desk.send("GET", "/", &[], "").status, 303);

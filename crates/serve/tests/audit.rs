@@ -70,6 +70,14 @@ fn nothing_is_done_that_the_trail_cannot_take() {
     desk.post("stage", files(&["/d/1"]))
         .refused(503, "audit trail");
     assert_eq!(desk.open_recalls(), 0);
+    let ready = desk.send("GET", "/health/ready", &[], "");
+    let status = json!({"status": "the audit trail cannot be written"});
+    assert_eq!((ready.status, ready.json()), (503, status));
+    let said = desk.service.look_after().expect_err("in the way");
+    assert!(
+        said.contains("audit cannot be written: Is a directory"),
+        "{said}"
+    );
     let metrics = desk.ask("GET", "/metrics", "").body;
     let line = "tapewise_audit_failures_total 1";
     assert!(metrics.lines().any(|found| found == line), "{metrics}");

@@ -166,4 +166,7 @@ pub trait Stages: Send + Sync {
     /// Begins the lifetimes of files that have arrived, gives up the places of those that will not, and forgets
     /// stages that ended `keep_ns` ago. Returns how many were forgotten.
     fn settle_stages(&self, keep_ns: i64, at_ns: i64) -> Result<u64>;
+
+    /// Enters a stage and takes it out again, for whoever wants to know whether a catalogue that failed can be written.
+    fn try_to_write(&self) -> Result<()>;
 }

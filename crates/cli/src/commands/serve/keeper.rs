@@ -67,13 +67,14 @@ impl Keeper<'_> {
         Ok(())
     }
 
-    /// Lets the lifetimes of files begin that have come, and forgets requests that ended long ago. The same trouble is told
-    /// once.
+    /// Lets the lifetimes of files begin that have come, forgets requests that ended long ago, and looks after what the
+    /// service needs. The same trouble is told once.
     fn settle(&self, said: &mut String) {
-        let why = match self.catalogue.settle_stages(REMEMBERED_NS, now_ns()) {
-            Ok(_) => String::new(),
-            Err(error) => error.to_string(),
-        };
+        let settled = self.catalogue.settle_stages(REMEMBERED_NS, now_ns());
+        // Also if that failed: it makes room on a full disk.
+        let looked_after = self.service.look_after();
+        let settled = settled.map(|_| ()).map_err(|error| error.to_string());
+        let why = settled.and(looked_after).err().unwrap_or_default();
         if !why.is_empty() && why != *said {
             log::warn(About::default(), format_args!("{why}; it is tried again"));
         }
