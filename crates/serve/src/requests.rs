@@ -322,7 +322,9 @@ pub(crate) async fn delete(
     let delete = move |service: &Service| {
         let catalogue = &service.archive.catalogue;
         catalogue.stage_owner(&id)?.ok_or_else(Problem::no_stage)?;
-        Ok(catalogue.delete_stage(&id, (service.now_ns)())?)
+        catalogue.delete_stage(&id, (service.now_ns)())?;
+        service.work.ring();
+        Ok(())
     };
     service.ask(delete).await
 }

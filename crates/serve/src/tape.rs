@@ -440,7 +440,9 @@ pub(crate) async fn cancel(
         let spellings: Vec<String> = files.iter().map(|file| file.spelling.clone()).collect();
         let at_ns = (service.now_ns)();
         let catalogue = &service.archive.catalogue;
-        Ok(catalogue.cancel_stage(&id, &spellings, at_ns)?)
+        catalogue.cancel_stage(&id, &spellings, at_ns)?;
+        service.work.ring();
+        Ok(())
     };
     service.ask(cancel).await
 }
@@ -456,7 +458,9 @@ pub(crate) async fn delete(
     let delete = move |service: &Service| {
         let stage = to_change(service, &who, &id)?;
         let at_ns = (service.now_ns)();
-        Ok(service.archive.catalogue.delete_stage(&stage.id, at_ns)?)
+        service.archive.catalogue.delete_stage(&stage.id, at_ns)?;
+        service.work.ring();
+        Ok(())
     };
     service.ask(delete).await
 }
@@ -480,12 +484,15 @@ pub(crate) async fn release(
                     catalogue.release_file(&who.name, file)?;
                 }
             }
+            service.work.ring();
             return Ok(());
         }
         let stage = to_change(service, &who, &id)?;
         let files = named(&stage, &asked.paths)?;
         let files: Vec<FileId> = files.iter().filter_map(|file| file.file).collect();
-        Ok(catalogue.release_stage(&stage.id, &files)?)
+        catalogue.release_stage(&stage.id, &files)?;
+        service.work.ring();
+        Ok(())
     };
     service.ask(release).await
 }

@@ -150,7 +150,7 @@ impl Work {
         self.state().drives.clone()
     }
 
-    /// Tells of a new request, or that everything ends.
+    /// Tells of a new request, of room that the cache has got, or that everything ends.
     pub fn ring(&self) {
         self.state().has_rung = true;
         self.bell.notify_all();

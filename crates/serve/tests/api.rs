@@ -243,6 +243,30 @@ fn cancel_is_all_or_nothing_and_delete_forgets() {
 }
 
 #[test]
+fn whoever_gives_room_back_wakes_the_drives_side() {
+    let desk = desk(Limits::default());
+    let id = desk.stage(&["/d/1", "/d/2"]);
+    let has_rung = || desk.work.wait(std::time::Duration::ZERO);
+    assert!(has_rung() && !has_rung());
+    let more = desk.stage(&["/d/3"]);
+    for (method, path) in [
+        ("POST", "release/gfal2-placeholder-id".to_owned()),
+        ("POST", format!("release/{id}")),
+        ("POST", format!("stage/{id}/cancel")),
+        ("DELETE", format!("stage/{id}")),
+        ("DELETE", format!("/api/v1/requests/{more}")),
+    ] {
+        has_rung();
+        let path = match path.strip_prefix('/') {
+            Some(_) => path,
+            None => format!("/tape/v1/{path}"),
+        };
+        assert_eq!(desk.ask(method, &path, paths(&["/d/1"])).status, 200);
+        assert!(has_rung(), "{method} {path}");
+    }
+}
+
+#[test]
 fn every_address_is_served_with_a_slash_behind_it_too() {
     let desk = desk(Limits::default());
     let staged = desk.post("stage/", files(&["/d/1"]));
