@@ -145,16 +145,30 @@ impl Service {
         self.load.with(Instant::now, find_out, |load| *load)
     }
 
-    /// What happens now. Where movers have the drives, the queue tells.
+    /// What happens now. Where movers have the drives, the catalogue tells.
     pub(crate) fn doing(&self, open: &OpenRecalls) -> Result<Doing, Problem> {
         Ok(match self.work.doing() {
             Doing::Idle if open.started > 0 => Doing::Recalling,
+            Doing::Idle if self.is_writing()? => Doing::Writing,
             Doing::Idle if open.queued > 0 => match self.outlook()?.stuck() {
                 Some(why) => Doing::Waiting(why),
                 None => Doing::Idle,
             },
             doing => doing,
         })
+    }
+
+    /// Whether a mover writes to a cartridge that it has. What a dead one left open is in no lease.
+    fn is_writing(&self) -> Result<bool, Problem> {
+        let catalogue = &self.archive.catalogue;
+        let mut leased = catalogue.leases()?;
+        leased.retain(|lease| lease.volume.is_some());
+        if leased.is_empty() {
+            return Ok(false);
+        }
+        let writes = catalogue.open_writes()?;
+        let mut volumes = writes.iter().map(|write| Some(write.volume));
+        Ok(volumes.any(|volume| leased.iter().any(|lease| lease.volume == volume)))
     }
 
     /// Whether something waits that nobody can read or begins now. The queue is not planned for that.

@@ -60,7 +60,7 @@ enum Activity {
     Idle,
     /// Drives are at work.
     Recalling,
-    /// What lies in the cache goes to tape; recalls wait.
+    /// What lies in the cache goes to tape.
     Writing,
     /// Something waits that cannot be read now.
     Waiting,

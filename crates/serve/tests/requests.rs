@@ -3,7 +3,8 @@
 use crate::access::users;
 use crate::desk::{Desk, NOW_S, NS, archive};
 use serde_json::json;
-use tapewise_archive::catalogue::{OutOfUse, Outage, Resource};
+use tapewise_archive::catalogue::{Claim, Holder, OutOfUse, Outage, Resource, Wanted};
+use tapewise_archive::record::{Volume, VolumeFormat, VolumeState};
 use tapewise_formats::event::{Action, Event, Spot};
 use tapewise_model::Micros;
 use tapewise_serve::ServeSettings;
@@ -317,6 +318,42 @@ fn what_nobody_begins_has_no_time_and_it_is_said_why() {
     assert_eq!(status()["doing"], "idle");
     assert!(expected(&desk, &id).iter().all(Option::is_some));
     assert!(metrics().contains("\ntapewise_recall_waiting 0\n"));
+}
+
+#[test]
+fn what_a_mover_writes_is_no_idleness_and_what_a_dead_one_left_open_is_no_writing() {
+    let desk = Desk::with(archive(), &ServeSettings::default());
+    let doing = || desk.ask("GET", "/api/v1/status", "").json()["doing"].clone();
+    let volume = Volume {
+        label: "T00002L8".to_owned(),
+        uuid: "two".to_owned(),
+        format: VolumeFormat::Tapewise,
+        state: VolumeState::Filling,
+        block_bytes: 1000,
+        next_block: 2,
+        written_bytes: 0,
+    };
+    let catalogue = &desk.catalogue;
+    let volume = catalogue.add_volume(&volume, 1).expect("a volume");
+    let written = [(desk.file("d/1"), 2)];
+    catalogue.begin_write(volume, &written, 1).expect("begun");
+    assert_eq!(doing(), "idle", "nobody has the cartridge");
+    let holder = Holder {
+        host: "ada".to_owned(),
+        process: 4711,
+        run: "a".to_owned(),
+    };
+    let wanted = Wanted {
+        drive: "D1",
+        volume: Some(volume),
+        holder: &holder,
+        for_ns: 60 * NS,
+    };
+    let claimed = catalogue.claim(&wanted, NOW_S * NS).expect("an answer");
+    assert!(matches!(claimed, Claim::Got(_)), "{claimed:?}");
+    assert_eq!(doing(), "writing");
+    let page = desk.ask("GET", "/", "").body;
+    assert!(page.contains("Drives are writing"), "{page}");
 }
 
 #[test]
