@@ -2,7 +2,9 @@
 //!
 //! A key that a call does not have is refused: if it were passed over, whoever has misspelt one would never hear of it.
 
+use crate::once::Once;
 use crate::problem::Problem;
+use serde_json::error::Category;
 use serde_json::{Map, Value};
 
 /// What a call is sent.
@@ -24,12 +26,11 @@ fn value(body: &[u8]) -> Result<Value, String> {
     if body.trim_ascii().is_empty() {
         return Err("The body is empty".to_owned());
     }
-    serde_json::from_slice(body).map_err(|error| {
-        if error.is_eof() {
-            "The body is no JSON: it ends too early".to_owned()
-        } else {
-            format!("The body is no JSON: {error}")
-        }
+    let read = serde_json::from_slice(body).map(|Once(value)| value);
+    read.map_err(|error| match error.classify() {
+        Category::Eof => "The body is no JSON: it ends too early".to_owned(),
+        Category::Data => format!("In the body {error}"),
+        _ => format!("The body is no JSON: {error}"),
     })
 }
 
@@ -199,6 +200,10 @@ mod tests {
             (
                 r#"{"fils": []}"#,
                 "`fils`; the keys are `files`, `priority`, `more`",
+            ),
+            (
+                r#"{"files": [], "priority": 1, "files": []}"#,
+                "In the body the key `files` comes twice at line 1",
             ),
             (
                 r#"{"priority": "high"}"#,

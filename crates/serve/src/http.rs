@@ -17,7 +17,9 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
+use http_body_util::LengthLimitError;
 use percent_encoding::percent_decode_str;
+use std::error::Error;
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -253,6 +255,14 @@ async fn answer(
         let detail = "The escapes in this address are not UTF-8.";
         return Err(Problem::bad(detail));
     }
+    let coding = request.headers().get(header::CONTENT_ENCODING);
+    if coding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        let detail =
+            "A body that is compressed is not read. Send it as it is, without Content-Encoding.";
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        let problem = Problem::new(status, "Unknown encoding", detail);
+        return Err(problem.with(header::ACCEPT_ENCODING, "identity"));
+    }
     let (head, body) = request.into_parts();
     let body = bounded(body, service.limits.body_bytes).await?;
     if is_recorded {
@@ -370,11 +380,16 @@ async fn bounded(body: Body, most: usize) -> Result<Bytes, Problem> {
         let detail = format!("The body did not arrive within {} s.", BODY.as_secs());
         Problem::new(StatusCode::REQUEST_TIMEOUT, "Body too slow", detail)
     })?;
-    // Whoever has hung up in the middle does not read this.
-    whole.map_err(|_| {
-        tape::too_large(format!(
-            "A body may have at most {most} bytes. Send several requests."
-        ))
+    whole.map_err(|error| {
+        if error
+            .source()
+            .is_some_and(|cause| cause.is::<LengthLimitError>())
+        {
+            let detail = format!("A body may have at most {most} bytes. Send several requests.");
+            return tape::too_large(detail);
+        }
+        // Whoever has hung up in the middle does not read this.
+        Problem::bad("The body is not as HTTP wants it: a chunk is wrong, or it ends too early.")
     })
 }
 
@@ -429,5 +444,18 @@ mod tests {
         let bounded = runtime.expect("a runtime").block_on(soon);
         let problem = bounded.expect("an end").expect_err("no body");
         assert_eq!(problem.status(), StatusCode::REQUEST_TIMEOUT);
+    }
+
+    #[test]
+    fn a_body_that_is_wrong_is_not_called_too_large() {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_time().build().expect("a runtime");
+        let refused = |piece: io::Result<Bytes>| {
+            let body = Body::from_stream(futures_util::stream::iter([piece]));
+            let refused = runtime.block_on(bounded(body, 3)).expect_err("refused");
+            refused.status().as_u16()
+        };
+        assert_eq!(refused(Ok(Bytes::from_static(b"four"))), 413);
+        assert_eq!(refused(Err(io::ErrorKind::InvalidData.into())), 400);
     }
 }

@@ -14,6 +14,7 @@
 //! | `connections` | what comes to a socket, answered one beside the other, and ended when nothing more comes |
 //! | `audit` | who asked for what, and what came of it |
 //! | `body` | what calls are sent, read strictly |
+//! | `once` | JSON whose objects have each key once |
 //! | `tls` | the certificate, and encrypted connections |
 //! | `peer` | who is at the other end |
 //! | `http` | which address is answered by what, and who is let in |
@@ -51,6 +52,7 @@ mod lifetime;
 mod limits;
 mod metrics;
 mod names;
+mod once;
 mod open_files;
 mod openapi;
 mod page;

@@ -13,12 +13,13 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Json, Router};
-use serde_json::json;
+use serde::Serialize;
 use std::fmt::{Display, Write as _};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tapewise_archive::catalogue::ServerState;
+use utoipa::ToSchema;
 
 /// What Prometheus collects.
 #[utoipa::path(get, path = "/metrics", tag = "watch", responses((status = 200, body = String)))]
@@ -258,23 +259,30 @@ fn by_action(
     times
 }
 
+/// How it is.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Health {
+    /// `ok`, or what is wrong.
+    status: &'static str,
+}
+
 /// Whether the program answers at all.
-#[utoipa::path(get, path = "/health/live", tag = "watch", security(()), responses((status = 200)))]
+#[utoipa::path(get, path = "/health/live", tag = "watch", security(()), responses((status = 200, body = Health)))]
 pub(crate) async fn live() -> Response {
-    Json(json!({"status": "ok"})).into_response()
+    Json(Health { status: "ok" }).into_response()
 }
 
 /// Whether requests can be taken, and whether they are being carried out. It tells nothing that only an operator should
 /// know. `/health` is the same.
 #[utoipa::path(get, path = "/health/ready", tag = "watch", security(()),
-    responses((status = 200), (status = 503, description = "Requests are refused: the catalogue does not answer or cannot be written, or the audit trail cannot be written")))]
+    responses((status = 200, body = Health), (status = 503, body = Health, description = "Requests are refused: the catalogue does not answer or cannot be written, or the audit trail cannot be written")))]
 pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
     let is_held_up = service.ask(|service| {
         service.archive.catalogue.tie()?;
         let unfit = service.unfit();
         Ok((unfit, service.is_held_up(&service.load()?.open)))
     });
-    let (status, what) = match is_held_up.await {
+    let (code, status) = match is_held_up.await {
         Err(_) => (
             StatusCode::SERVICE_UNAVAILABLE,
             "the catalogue does not answer",
@@ -286,5 +294,5 @@ pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
         ),
         Ok((None, false)) => (StatusCode::OK, "ok"),
     };
-    (status, Json(json!({ "status": what }))).into_response()
+    (code, Json(Health { status })).into_response()
 }

@@ -68,7 +68,12 @@ impl Modify for Token {
 struct Refusals;
 
 /// Those that come before an operation is reached.
-const COMMON: [(&str, &str); 6] = [
+const COMMON: [(&str, &str); 8] = [
+    (
+        "400",
+        "The escapes in the address are not UTF-8, or the body is not as HTTP wants it",
+    ),
+    ("415", "The body is compressed"),
     ("401", "No valid token"),
     ("403", "The token does not allow this"),
     ("408", "The body did not arrive in time"),
@@ -95,7 +100,9 @@ impl Modify for Refusals {
                 usual.or_insert(RefOr::T(refusal));
             }
             for (status, response) in responses {
+                // Health is told as health, and everything else as a problem.
                 if let RefOr::T(response) = response
+                    && !is_open
                     && status.starts_with(['4', '5'])
                     && let Some(content) = response.content.shift_remove(JSON)
                 {

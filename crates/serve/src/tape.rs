@@ -45,27 +45,31 @@ const REPEAT_KEY_BYTES: usize = 200;
 const NO_ID: &str = "gfal2-placeholder-id";
 
 /// Where the tape API is.
-#[utoipa::path(get, path = "/.well-known/wlcg-tape-rest-api", tag = "tape", security(()), responses((status = 200)))]
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Found {
+    sitename: String,
+    description: &'static str,
+    endpoints: [Endpoint; 1],
+}
+
+#[derive(Serialize, ToSchema)]
+struct Endpoint {
+    uri: String,
+    /// v1
+    version: &'static str,
+    metadata: BTreeMap<String, String>,
+}
+
+/// Where the tape API is.
+#[utoipa::path(get, path = "/.well-known/wlcg-tape-rest-api", tag = "tape", security(()), responses((status = 200, body = Found)))]
 pub(crate) async fn discovery(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {
-    #[derive(Serialize)]
-    struct Endpoint {
-        uri: String,
-        version: &'static str,
-        metadata: BTreeMap<String, String>,
-    }
-    #[derive(Serialize)]
-    struct Found<'a> {
-        sitename: &'a str,
-        description: &'static str,
-        endpoints: [Endpoint; 1],
-    }
     let endpoint = Endpoint {
         uri: format!("{}{ROOT}", address(&service, &headers)),
         version: "v1",
         metadata: BTreeMap::new(),
     };
     let found = Found {
-        sitename: &service.site.name,
+        sitename: service.site.name.clone(),
         description: "tapewise: recalls from tape in the fastest order",
         endpoints: [endpoint],
     };
@@ -237,6 +241,16 @@ fn begin(
     };
     let at_ns = (service.now_ns)();
     let (catalogue, count) = (&service.archive.catalogue, stage.files.len() as u64);
+    let may_wait = service
+        .limits
+        .user_open_files
+        .min(service.limits.open_files);
+    if count > may_wait {
+        let detail = format!(
+            "{count} files are more than the {may_wait} of one user that may wait at a time. Send several requests, one after the other."
+        );
+        return Err(too_large(detail));
+    }
     let limits = service
         .open_files
         .take(&stage.user, count, &service.limits, || {

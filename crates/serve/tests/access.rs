@@ -389,6 +389,8 @@ fn each_user_has_room_for_so_many_files_and_so_many_requests() {
     desk.stage(&["/d/1", "/d/2"]);
     let full = desk.post("stage", files(&["/d/3"]));
     full.refused(429, "2 files wait, and 2 may");
+    let never = desk.post("stage", files(&["/d/1", "/d/2", "/d/3"]));
+    never.refused(413, "3 files are more than the 2");
     desk.by(&secrets[1]);
     desk.stage(&["/d/3"]);
     desk.post("stage", files(&["/d/5"])).refused(429, "3 may");
