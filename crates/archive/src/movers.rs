@@ -1,6 +1,6 @@
-//! Whether anybody is there who carries out what waits.
+//! Whether anybody is there who carries out what waits, and whether a cartridge is.
 
-use crate::catalogue::{Catalogue, CatalogueError, Resource};
+use crate::catalogue::{Catalogue, CatalogueError, CopyState, Entry, OutOfUse, Outage, Resource};
 
 /// Why nobody begins what waits, in words; none if a mover that may is there, or somebody has begun something.
 ///
@@ -36,4 +36,35 @@ pub fn why_nobody_begins(
                 .to_owned(),
         },
     ))
+}
+
+/// Of a file all of whose whole copies are on cartridges that are broken, at least in part: one of these. None if a copy
+/// can be read, or none is whole.
+///
+/// # Errors
+/// [`CatalogueError`].
+pub fn broken_volume_of(
+    catalogue: &dyn Catalogue,
+    entry: &Entry,
+    out_of_use: &[OutOfUse],
+) -> Result<Option<OutOfUse>, CatalogueError> {
+    let is_broken = |what: &&OutOfUse| what.outage == Outage::Broken;
+    let mut found = None;
+    if !out_of_use.iter().any(|what| is_broken(&what)) {
+        return Ok(found);
+    }
+    let copies = entry.copies.iter();
+    for copy in copies.filter(|copy| copy.state == CopyState::Whole) {
+        let mut of_copy = None;
+        for (volume, _) in &copy.segments {
+            let label = catalogue.volume(*volume)?.label;
+            let mut broken = out_of_use.iter().filter(is_broken);
+            of_copy = of_copy.or(broken.find(|what| what.is_volume(&label)).cloned());
+        }
+        if of_copy.is_none() {
+            return Ok(None);
+        }
+        found = found.or(of_copy);
+    }
+    Ok(found)
 }

@@ -459,6 +459,9 @@ fn a_mover_begins_nothing_on_a_drive_or_cartridge_that_is_out_of_use() {
     site.catalogue.take_out_of_use(&one).expect("noted");
     let (done, mounts) = recall(&common);
     assert_eq!((done.failed.len() as u64, mounts.len()), (left, 0));
+    let why = done.failed[0].1.to_string();
+    let said = format!("no copy of the file can be read: {one}");
+    assert!(why.contains(&said), "{why}");
 }
 
 #[test]

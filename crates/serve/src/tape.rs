@@ -28,8 +28,10 @@ use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    CopyState, FileId, NewStage, OpenFiles, RequestState, Stage, StagedFile, Submitted, WantedFile,
+    CopyState, FileId, NewStage, OpenFiles, OutOfUse, RequestState, Stage, StagedFile, Submitted,
+    WantedFile,
 };
+use tapewise_archive::movers::broken_volume_of;
 use utoipa::ToSchema;
 
 /// Where the API stands below the service's address.
@@ -522,7 +524,8 @@ pub(crate) struct Info {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum What {
-    /// DISK, TAPE, DISK_AND_TAPE, LOST, or NONE for an empty file.
+    /// DISK, TAPE, DISK_AND_TAPE, LOST, NONE for an empty file, or UNAVAILABLE for one whose cartridges are out of use for
+    /// good.
     Locality(&'static str),
     Error(String),
 }
@@ -541,9 +544,10 @@ pub(crate) async fn archiveinfo(
         let mut paths = asked.paths;
         paths.retain(|path| seen.insert(path.clone()));
         paths.truncate(service.limits.files);
+        let out_of_use = service.archive.catalogue.out_of_use()?;
         let infos = paths.into_iter().map(|path| {
             let what = match who.check(Deed::Locate, &path) {
-                Ok(()) => locality(service, &path)?,
+                Ok(()) => locality(service, &path, &out_of_use)?,
                 Err(problem) => What::Error(problem.detail().to_owned()),
             };
             Ok(Info { path, what })
@@ -553,18 +557,25 @@ pub(crate) async fn archiveinfo(
     Ok(Json(service.ask(infos).await?).into_response())
 }
 
-fn locality(service: &Service, spelling: &str) -> Result<What, Problem> {
-    if let Err(why) = meanings(spelling) {
-        return Ok(What::Error(why));
-    }
-    let Some(file) = find(service, spelling)? else {
-        return Ok(What::Error("the archive has no such file".to_owned()));
+fn locality(service: &Service, spelling: &str, out_of_use: &[OutOfUse]) -> Result<What, Problem> {
+    let paths = match meanings(spelling) {
+        Ok(paths) => paths,
+        Err(why) => return Ok(What::Error(why)),
     };
-    let entry = service.archive.catalogue.file(file)?;
+    let catalogue = service.archive.catalogue.as_ref();
+    let Some(file) = find(service, spelling)? else {
+        return Ok(What::Error(catalogue.why_no_file(&paths)?));
+    };
+    let entry = catalogue.file(file)?;
+    let is_here = entry.cached.is_some();
+    let needs_tape = !is_here && entry.file.bytes > 0;
+    if needs_tape && broken_volume_of(catalogue, &entry, out_of_use)?.is_some() {
+        return Ok(What::Locality("UNAVAILABLE"));
+    }
     let mut copies = entry.copies.iter();
     let is_on_tape = copies.any(|copy| copy.state == CopyState::Whole);
     Ok(What::Locality(
-        match (entry.file.bytes, entry.cached.is_some(), is_on_tape) {
+        match (entry.file.bytes, is_here, is_on_tape) {
             (0, ..) => "NONE",
             (_, true, true) => "DISK_AND_TAPE",
             (_, true, false) => "DISK",

@@ -3,7 +3,7 @@
 use crate::desk::{Desk, LONG_BYTES, NOW_S, desk, files, paths};
 use axum::http::header;
 use serde_json::json;
-use tapewise_archive::catalogue::{Answer, Cause, Failure};
+use tapewise_archive::catalogue::{Answer, Cause, Failure, OutOfUse, Outage, Resource};
 use tapewise_serve::Limits;
 use tower::ServiceExt as _;
 
@@ -379,7 +379,7 @@ fn archiveinfo_tells_where_each_file_is() {
     desk.deliver("d/1", &[1; 100]);
     let lost = desk.file("d/3");
     desk.catalogue.mark_lost(lost, 1, 9).expect("marked");
-    let asked = ["/d/1", "/d/2", "/d/2", "/d/3", "/d/empty", "/nobody"];
+    let asked = ["/d/1", "/d/2", "/d/2", "/d/3", "/d/empty", "/nobody", "/d"];
     let answer = desk.post("archiveinfo", paths(&asked));
     let expected = json!([
         {"path": "/d/1", "locality": "DISK_AND_TAPE"},
@@ -387,8 +387,25 @@ fn archiveinfo_tells_where_each_file_is() {
         {"path": "/d/3", "locality": "LOST"},
         {"path": "/d/empty", "locality": "NONE"},
         {"path": "/nobody", "error": "the archive has no such file"},
+        {"path": "/d", "error": "this is a directory: ask for the files in it"},
     ]);
     assert_eq!((answer.status, answer.json()), (200, expected));
+    let locality = |outage| {
+        let broken = OutOfUse {
+            resource: Resource::Volume,
+            name: "T00001L8".to_owned(),
+            outage,
+            why: "snapped".to_owned(),
+            since_ns: 1,
+        };
+        desk.catalogue.take_out_of_use(&broken).expect("noted");
+        let asked = ["/d/1", "/d/2", "/d/3", "/d/empty"];
+        let answer = desk.post("archiveinfo", paths(&asked)).json();
+        [0, 1, 2, 3].map(|at| answer[at]["locality"].as_str().map(str::to_owned))
+    };
+    let all = |one| ["DISK_AND_TAPE", one, "LOST", "NONE"].map(|one: &str| Some(one.to_owned()));
+    assert_eq!(locality(Outage::Disabled), all("TAPE"), "it waits");
+    assert_eq!(locality(Outage::Broken), all("UNAVAILABLE"));
 }
 
 #[test]

@@ -132,6 +132,9 @@ pub trait Stages: Send + Sync {
     /// A stage, if there is one.
     fn stage(&self, user: &str, id: &str) -> Result<Option<Stage>>;
 
+    /// Why none of these paths is a file that can be had: there is none, or a directory.
+    fn why_no_file(&self, paths: &[Vec<u8>]) -> Result<String>;
+
     /// Who asked for a stage, if there is one of this id.
     fn stage_owner(&self, id: &str) -> Result<Option<String>>;
 

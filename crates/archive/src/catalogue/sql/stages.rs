@@ -323,6 +323,10 @@ impl<D: Database> Stages for D {
         })
     }
 
+    fn why_no_file(&self, paths: &[Vec<u8>]) -> Result<String> {
+        self.read(|transaction| why_not(transaction, paths))
+    }
+
     fn stage_owner(&self, id: &str) -> Result<Option<String>> {
         let sql = "SELECT user_name FROM stage WHERE id = ?1";
         self.read(|transaction| one(transaction, sql, [id], |row| row.get(0)))

@@ -6,6 +6,7 @@ use crate::mover::MoveError;
 use crate::mover::hand_over::Recalled;
 use crate::mover::lessee::{Leased, Lessee};
 use crate::mover::session::DriveContext;
+use crate::movers::broken_volume_of;
 use std::collections::HashSet;
 
 impl Recalling<'_> {
@@ -59,8 +60,14 @@ impl Recalling<'_> {
         for &(request, file) in &queue.at_hand {
             with.deliver_at_hand(request, file, &self.full, done)?;
         }
-        for &(request, _) in &queue.stranded {
-            let failure = Failure::new(Cause::NoCopy, "no copy of the file is whole");
+        for &(request, file) in &queue.stranded {
+            let entry = with.catalogue.file(file)?;
+            let out_of_use = with.catalogue.out_of_use()?;
+            let why = match broken_volume_of(with.catalogue, &entry, &out_of_use)? {
+                Some(volume) => format!("no copy of the file can be read: {volume}"),
+                None => "no copy of the file is whole".to_owned(),
+            };
+            let failure = Failure::new(Cause::NoCopy, why);
             let answer = Answer::Failed(failure.clone());
             if with.answer(request, &answer)? {
                 done.failed.push((request, failure));
