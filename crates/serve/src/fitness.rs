@@ -5,17 +5,23 @@
 
 use crate::audit;
 use crate::service::Service;
-use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError};
 use tapewise_archive::reserve::{Reserve, ReserveState};
 
 impl Service {
     /// Why requests are refused now, in words that tell nothing of the machine; none: they are taken.
     pub(crate) fn unfit(&self) -> Option<&'static str> {
-        if self.has_catalogue_failed.load(Ordering::Relaxed) {
+        if self.catalogue_failure().is_some() {
             return Some("the catalogue cannot be written");
         }
         self.audit_trouble()
             .map(|_| "the audit trail cannot be written")
+    }
+
+    /// What is known of a failure of the catalogue.
+    pub(crate) fn catalogue_failure(&self) -> MutexGuard<'_, Option<String>> {
+        let failure = self.catalogue_failure.lock();
+        failure.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Why no line can be written into the audit trail.
@@ -36,16 +42,16 @@ impl Service {
     pub fn look_after(&self) -> Result<(), String> {
         let directory = self.archive.directory();
         let room = Reserve::of(directory).prepare();
-        if room == ReserveState::Gone || self.has_catalogue_failed.load(Ordering::Relaxed) {
+        let failure = self.catalogue_failure().clone();
+        if room == ReserveState::Gone || failure.is_some() {
             let written = self.archive.catalogue.try_to_write();
-            let has_failed = written.is_err();
-            self.has_catalogue_failed
-                .store(has_failed, Ordering::Relaxed);
+            *self.catalogue_failure() = written.as_ref().err().map(ToString::to_string);
             written.map_err(|error| format!("{error}; requests are refused"))?;
         }
         let directory = directory.display();
         match room {
-            ReserveState::Kept => self.audit_trouble().map_or(Ok(()), Err),
+            // Whoever asked was not told why, so the log says it even if it is over.
+            ReserveState::Kept => self.audit_trouble().or(failure).map_or(Ok(()), Err),
             ReserveState::Released => Err(format!(
                 "the disk of {directory} is full: tapewise gave up the room it keeps for the catalogue, to go on. Make room"
             )),

@@ -79,8 +79,8 @@ pub use limits::Limits;
 pub use metrics::router_of_mover;
 pub use service::{Parts, Service, Site};
 pub use settings::{
-    Directory, IssuerSettings, May, ServeSettings, SettingsError, Sha256Hex, TlsSettings,
-    UserSettings, user_lines,
+    A_DIRECTORY, Directory, IssuerSettings, May, ServeSettings, SettingsError, Sha256Hex,
+    TlsSettings, UserSettings, user_lines,
 };
 pub use tls::{Certificate, CertificateError};
 pub use token::{Token, TokenError, new_secret};

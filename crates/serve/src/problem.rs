@@ -6,9 +6,6 @@ use serde_json::json;
 use tapewise_archive::catalogue::{CatalogueError, RequestId};
 use utoipa::ToSchema;
 
-/// The title of all that the catalogue brings about.
-const CATALOGUE_FAILED: &str = "The catalogue failed";
-
 /// Why a request is refused.
 #[derive(Debug, ToSchema)]
 pub struct Problem {
@@ -21,6 +18,9 @@ pub struct Problem {
     detail: String,
     #[schema(ignore)]
     header: Option<(HeaderName, String)>,
+    /// What only the operator is told: why the database failed.
+    #[schema(ignore)]
+    cause: Option<String>,
 }
 
 impl Problem {
@@ -31,6 +31,7 @@ impl Problem {
             title,
             detail: detail.into(),
             header: None,
+            cause: None,
         }
     }
 
@@ -66,9 +67,9 @@ impl Problem {
         Problem::new(status, "No audit trail", detail).with(header::RETRY_AFTER, "60")
     }
 
-    /// Whether the catalogue failed, so that the same may be asked again.
-    pub fn is_of_database(&self) -> bool {
-        self.title == CATALOGUE_FAILED && self.status == StatusCode::SERVICE_UNAVAILABLE
+    /// Why the database failed, if it did.
+    pub fn cause(&self) -> Option<&str> {
+        self.cause.as_deref()
     }
 
     /// The status of the answer.
@@ -94,12 +95,17 @@ impl From<CatalogueError> for Problem {
     /// Where the database failed, nothing was changed: it may be full, or be starting again, and the same request may
     /// be sent once more.
     fn from(error: CatalogueError) -> Problem {
-        let title = CATALOGUE_FAILED;
+        let title = "The catalogue failed";
         let detail = error.to_string();
         match error {
             CatalogueError::Database(_) => {
-                Problem::new(StatusCode::SERVICE_UNAVAILABLE, title, detail)
-                    .with(header::RETRY_AFTER, "5")
+                let said = "The catalogue cannot be reached or takes no changes, and nothing was changed. Try again \
+                    later. If this goes on, tell the operator: the log of the service has the cause.";
+                let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, title, said);
+                Problem {
+                    cause: Some(detail),
+                    ..problem.with(header::RETRY_AFTER, "5")
+                }
             }
             CatalogueError::PathTooLong { .. } => Problem::bad(detail),
             _ => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, title, detail),
@@ -114,6 +120,7 @@ impl IntoResponse for Problem {
             title,
             detail,
             header,
+            ..
         } = self;
         let body = json!({"title": title, "status": status.as_u16(), "detail": detail});
         let mut response = (status, body.to_string()).into_response();
@@ -137,7 +144,10 @@ mod tests {
             (CatalogueError::Answer, 500, false),
         ];
         for (kind, status, is_asked_again) in cases {
-            let answer = Problem::from(kind("why".into())).into_response();
+            let problem = Problem::from(kind("see pg_hba.conf".into()));
+            assert_eq!(problem.detail().contains("pg_hba"), !is_asked_again);
+            assert_eq!(problem.cause().is_some(), is_asked_again);
+            let answer = problem.into_response();
             assert_eq!(answer.status().as_u16(), status);
             let headers = answer.headers();
             assert_eq!(headers.contains_key(header::RETRY_AFTER), is_asked_again);

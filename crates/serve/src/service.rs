@@ -10,8 +10,8 @@ use crate::trace::Tracer;
 use crate::work::{Doing, Work};
 use axum::http::StatusCode;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 use tapewise_archive::catalogue::{Holds, OpenRecalls, VolumeWait};
 use tapewise_archive::kept::Kept;
@@ -68,8 +68,8 @@ pub struct Service {
     pub(crate) audit_file: Option<PathBuf>,
     /// Lines of the audit trail that could not be written.
     pub(crate) audit_failures: AtomicU64,
-    /// The catalogue failed, and nobody has written it since.
-    pub(crate) has_catalogue_failed: AtomicBool,
+    /// Why the catalogue failed, if nobody has written it since.
+    pub(crate) catalogue_failure: Mutex<Option<String>>,
     /// How often users asked lately, and addresses of strangers.
     pub(crate) users: Rates,
     pub(crate) strangers: Rates,
@@ -102,7 +102,7 @@ impl Service {
             open_files: Counted::default(),
             audit_file: parts.audit_file,
             audit_failures: AtomicU64::new(0),
-            has_catalogue_failed: AtomicBool::new(false),
+            catalogue_failure: Mutex::default(),
             users: Rates::default(),
             strangers: Rates::default(),
             now_ns: parts.now_ns,
@@ -191,8 +191,9 @@ impl Service {
     ) -> Result<T, Problem> {
         let asked = move || {
             let answer = what(&self);
-            if answer.as_ref().is_err_and(Problem::is_of_database) {
-                self.has_catalogue_failed.store(true, Ordering::Relaxed);
+            let problem = answer.as_ref().err();
+            if let Some(cause) = problem.and_then(Problem::cause) {
+                *self.catalogue_failure() = Some(cause.to_owned());
             }
             answer
         };

@@ -82,15 +82,18 @@ impl May {
     }
 }
 
+/// What stands in the place of a user's directories until somebody writes them. It is none itself.
+pub const A_DIRECTORY: &str = "DIRECTORY";
+
 /// The lines of a settings file that make a user with a token of this SHA-256, who may do what one of the name may
-/// already; a new one may stage everything.
+/// already; a new one may stage below [`A_DIRECTORY`], which no service takes: somebody has to say where.
 pub fn user_lines(name: &str, sha256: &str, known: Option<&UserSettings>) -> String {
     let may = known.map(|user| user.may).unwrap_or_default();
-    let paths = known.map_or_else(everywhere, |user| user.paths.clone());
-    let paths = paths
-        .iter()
-        .map(|path| toml::Value::from(path.0.to_string()));
-    let paths = toml::Value::Array(paths.collect());
+    let paths = known.map_or_else(
+        || vec![A_DIRECTORY.to_owned()],
+        |user| user.paths.iter().map(|path| path.0.to_string()).collect(),
+    );
+    let paths = toml::Value::from(paths);
     let name = toml::Value::from(name);
     format!(
         "[[user]]\nname = {name}\nsha256 = \"{sha256}\"\nmay = \"{}\"\npaths = {paths}\n",
@@ -309,14 +312,20 @@ mod tests {
         };
         assert_eq!(areas(&again), areas(&settings.users));
         for name in ["", "a\"b", "a b"] {
-            let said = ServeSettings::of(&user_lines(name, &new, None)).expect_err(name);
+            let said =
+                ServeSettings::of(&user_lines(name, &new, settings.users.first())).expect_err(name);
             let words = format!("`user.name` is {name:?}: it must be one or more letters, ");
             assert!(said.to_string().starts_with(&words), "{said}");
         }
         let lines = user_lines("bob", &new, None);
         assert!(
-            lines.ends_with("may = \"stage\"\npaths = [\"/\"]\n"),
+            lines.ends_with("may = \"stage\"\npaths = [\"DIRECTORY\"]\n"),
             "{lines}"
+        );
+        let said = ServeSettings::of(&lines).expect_err("nobody has said where");
+        assert!(
+            said.to_string()
+                .contains("\"DIRECTORY\" is not a directory")
         );
     }
 

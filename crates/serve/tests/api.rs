@@ -453,8 +453,10 @@ fn a_service_that_cannot_enter_requests_is_not_ready_until_it_can() {
     assert!(said.contains("requests are refused"), "{said}");
     assert_eq!(ready().status, 503);
     change("DROP TRIGGER full");
-    desk.service.look_after().expect("it can be written");
+    let said = desk.service.look_after().expect_err("for the log");
+    assert!(said.contains("full"), "{said}");
     assert_eq!(ready().status, 200);
+    desk.service.look_after().expect("once");
     assert!(
         desk.catalogue
             .stages(None, 9, 9)

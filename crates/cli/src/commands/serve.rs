@@ -34,7 +34,8 @@ use std::time::Duration;
 use tapewise_archive::mover::Lessee;
 use tapewise_archive::open::read_settings;
 use tapewise_serve::{
-    Certificate, Parts, ServeSettings, Service, Work, listen, new_secret, router, user_lines,
+    A_DIRECTORY, Certificate, Parts, ServeSettings, Service, Work, listen, new_secret, router,
+    user_lines,
 };
 
 /// Answer recall requests over HTTP (experimental).
@@ -275,11 +276,15 @@ fn new_token(args: &Serve, name: &str) -> Result<ExitCode, CliError> {
     let users = Configured::of(args)?.settings.users;
     let known = users.iter().find(|user| user.name == name);
     let user = user_lines(name, &hash, known);
-    ServeSettings::of(&user).map_err(|error| CliError::input(error).of("--new-token"))?;
+    // The name must be a good one.
+    let anywhere = user.replace(&format!("[\"{A_DIRECTORY}\"]"), "[\"/\"]");
+    ServeSettings::of(&anywhere).map_err(|error| CliError::input(error).of("--new-token"))?;
     print(&format!("{secret}\n"))?;
     let what = match known {
         Some(_) => "replace the lines of this user with these",
-        None => "add these lines, with `may` and `paths` as the user needs them",
+        None => {
+            "add these lines, with `may` as the user needs it and directories such as /cms in `paths`"
+        }
     };
     say(format_args!(
         "tapewise: only the user should have this token. In {} {what}, then send SIGHUP to a service that runs:\n\n{user}",

@@ -277,7 +277,10 @@ fn a_user_with_a_new_token_is_let_in_when_the_settings_are_read_again() {
         assert!(sent.is_ok_and(|sent| sent.success()));
     };
     assert_eq!(info(&service), 401);
+    // Somebody has to say which directories.
     reload(lines);
+    assert_eq!(info(&service), 401);
+    reload(&lines.replace("DIRECTORY", "/"));
     while info(&service) != 200 {
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -94,7 +94,10 @@ impl Keeper<'_> {
             }
             Err(error) => log::warn(
                 About::default(),
-                format_args!("{}; users and issuers stay as they were", error.message()),
+                format_args!(
+                    "{}; users and issuers stay as they were",
+                    in_a_line(error.message())
+                ),
             ),
         }
     }
@@ -111,5 +114,36 @@ impl Keeper<'_> {
                 format_args!("{error}; the last certificate is still used"),
             ),
         }
+    }
+}
+
+/// A message without the lines of a file that it shows: where it is, and what is wrong, which comes last.
+fn in_a_line(message: &str) -> String {
+    let mut lines = message.lines();
+    let first = lines.next().unwrap_or_default();
+    match lines.next_back() {
+        Some(last) => format!("{first}: {last}"),
+        None => first.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tapewise_serve::ServeSettings;
+
+    #[test]
+    fn what_is_wrong_in_the_settings_is_one_line_of_the_log() {
+        let error = ServeSettings::of("site = \"A\"\nlimit = 3\n").expect_err("no such key");
+        let said = in_a_line(&format!("serve.toml: {error}"));
+        assert!(
+            said.starts_with("serve.toml: ") && said.contains("line 2"),
+            "{said}"
+        );
+        assert!(
+            said.contains("unknown field `limit`") && !said.contains('\n'),
+            "{said}"
+        );
+        assert_eq!(in_a_line("no token"), "no token");
     }
 }
