@@ -114,7 +114,9 @@ pub(crate) async fn get(
         );
     }
     tell(header::ETAG, about.tag);
-    about.modified.map(|at| tell(header::LAST_MODIFIED, at));
+    if let Some(at) = about.modified {
+        tell(header::LAST_MODIFIED, at);
+    }
     if !about.digest.is_empty() {
         tell(HeaderName::from_static("digest"), about.digest);
     }

@@ -68,6 +68,7 @@ mod tape;
 mod tls;
 mod token;
 mod trace;
+mod visible;
 mod work;
 
 pub use access::{Access, AccessError};

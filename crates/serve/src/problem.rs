@@ -20,7 +20,7 @@ pub struct Problem {
     header: Option<(HeaderName, String)>,
     /// What only the operator is told: why the database failed.
     #[schema(ignore)]
-    cause: Option<String>,
+    cause: Option<Box<str>>,
 }
 
 impl Problem {
@@ -103,7 +103,7 @@ impl From<CatalogueError> for Problem {
                     later. If this goes on, tell the operator: the log of the service has the cause.";
                 let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, title, said);
                 Problem {
-                    cause: Some(detail),
+                    cause: Some(detail.into()),
                     ..problem.with(header::RETRY_AFTER, "5")
                 }
             }

@@ -8,13 +8,14 @@ use crate::forecast::{Outlook, Turn};
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::tape::state_name;
+use crate::visible::visible;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use tapewise_archive::catalogue::{RequestId, RequestState, Stage, StageInBrief, StagedFile};
+use tapewise_archive::catalogue::{RequestId, RequestState, StageInBrief, StagedFile};
 use tapewise_archive::mover::Hold;
 use utoipa::ToSchema;
 
@@ -185,15 +186,6 @@ struct FileOfRequest {
     error: Option<String>,
     /// When it is likely to be there; absent: it waits for no cartridge, is held back, or it is not known.
     expected: Option<Expected>,
-}
-
-/// A stage of somebody who asks for it, or of anybody for whoever may see all.
-pub(crate) fn visible(service: &Service, who: &Who, id: &str) -> Result<Stage, Problem> {
-    let catalogue = &service.archive.catalogue;
-    let owner = catalogue.stage_owner(id)?;
-    let owner = owner.filter(|owner| *owner == who.name || who.watches().is_ok());
-    let owner = owner.ok_or_else(Problem::no_stage)?;
-    catalogue.stage(&owner, id)?.ok_or_else(Problem::no_stage)
 }
 
 /// One request: how far each file is, its place in the queue, and when it is likely to be there.

@@ -8,6 +8,7 @@
 mod cached;
 mod failures;
 mod files;
+mod found;
 mod hand_over;
 mod integrity;
 mod leases;

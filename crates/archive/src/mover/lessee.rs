@@ -264,12 +264,12 @@ impl Lessee {
     /// [`MoveError::Catalogue`]. What could not be renewed runs out by itself.
     pub fn renew(&self) -> Result<usize, MoveError> {
         let asked_ns = (self.own_ns)();
-        let newest = lock(&self.sure).keys().max().copied();
+        let known: Vec<u64> = lock(&self.sure).keys().copied().collect();
         let kept = self
             .catalogue
             .renew(&self.holder, self.for_ns, (self.now_ns)())?;
         let until_ns = self.sure_until(asked_ns);
-        note_renewed(&mut lock(&self.sure), newest, &kept, until_ns);
+        note_renewed(&mut lock(&self.sure), &known, &kept, until_ns);
         Ok(kept.len())
     }
 
@@ -337,15 +337,15 @@ impl Lessee {
     }
 }
 
-/// Notes which leases were renewed. Of those claimed since the catalogue was asked, which are newer than the newest one
-/// then, the answer may know nothing; all others that it does not name are lost.
-fn note_renewed(sure: &mut HashMap<u64, i64>, newest: Option<u64>, kept: &[Lease], until_ns: i64) {
+/// Notes which leases were renewed. Those that were known when the catalogue was asked, and that it does not name, are lost.
+/// Of others, which were claimed since, its answer may know nothing.
+fn note_renewed(sure: &mut HashMap<u64, i64>, known: &[u64], kept: &[Lease], until_ns: i64) {
     sure.retain(|epoch, until| {
         let is_kept = kept.iter().any(|lease| lease.epoch == *epoch);
         if is_kept {
             *until = until_ns;
         }
-        is_kept || Some(*epoch) > newest
+        is_kept || !known.contains(epoch)
     });
 }
 
@@ -403,10 +403,7 @@ mod tests {
         };
         // 3 and 5 are held when the catalogue is asked; 3 is lost; 7 is claimed before, and 8 after the answer.
         let mut sure = HashMap::from([(3, 10), (5, 10), (7, 20), (8, 20)]);
-        note_renewed(&mut sure, Some(5), &[lease(5), lease(7)], 30);
+        note_renewed(&mut sure, &[3, 5], &[lease(5), lease(7)], 30);
         assert_eq!(sure, HashMap::from([(5, 30), (7, 30), (8, 20)]));
-        let mut first = HashMap::from([(1, 20)]);
-        note_renewed(&mut first, None, &[], 30);
-        assert_eq!(first, HashMap::from([(1, 20)]));
     }
 }

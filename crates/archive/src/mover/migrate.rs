@@ -9,6 +9,7 @@ mod beside;
 mod grouped;
 mod spread;
 mod state;
+mod unwritable;
 mod work;
 
 use super::frames::Unsqueezed;
@@ -18,10 +19,9 @@ use super::open::LABEL_END;
 use super::segment::Closed;
 use super::session::DriveContext;
 use super::{MoveError, Moved, Mover};
-use crate::catalogue::{CatalogueError, FileId, Loss, Migration, VolumeId};
+use crate::catalogue::{CatalogueError, FileId, Migration, VolumeId};
 use crate::placement::GroupBy;
 use crate::record::{Volume, VolumeFormat, VolumeState};
-use crate::volume::VolumeError;
 use spread::{Spread, Target};
 use state::{Claim, State};
 use std::collections::{BTreeSet, HashSet};
@@ -29,7 +29,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tapewise_library::pool::{Fit, Whereabouts};
 use tapewise_run::{Log, Recorder, RunError};
-use tapewise_scsi::{Condition, ScsiError, TapeDrive};
+use tapewise_scsi::{ScsiError, TapeDrive};
 
 /// Files looked at together.
 const AT_ONCE: usize = 10_000;
@@ -453,7 +453,7 @@ impl Writing<'_> {
         drive.prevent_removal(true).map_err(run)?;
         let mut recorder = Recorder::new(drive, log, self.with.stop);
         let filled = match self.fill_from(with, claim, &mut recorder) {
-            Err(MoveError::Volume { source, .. }) if is_of_the_volume(&source) => {
+            Err(MoveError::Volume { source, .. }) if source.is_of_the_volume() => {
                 self.lose(with, id, label.clone(), &source)
             }
             filled => filled,
@@ -545,73 +545,9 @@ impl Writing<'_> {
         }
         Ok(())
     }
-
-    /// The volume takes no more: its medium failed, it is not what the catalogue says, or it is write-protected, which a
-    /// person can change.
-    fn lose(
-        &self,
-        with: DriveContext<'_>,
-        id: VolumeId,
-        label: String,
-        why: &VolumeError,
-    ) -> Result<(), MoveError> {
-        let catalogue = with.catalogue;
-        let is_new = catalogue.volume(id)?.state == VolumeState::Empty;
-        match why {
-            // Somebody else's cartridge, or one of ours that was given up: nothing was written.
-            VolumeError::NotBlank { .. }
-            | VolumeError::OtherVolume { .. }
-            | VolumeError::WriteOnce
-                if is_new =>
-            {
-                catalogue.forget_volume(id, Loss::Refused, with.now())?;
-            }
-            why if is_protected(why) && is_new => {
-                catalogue.forget_volume(id, Loss::Refused, with.now())?;
-            }
-            why if is_protected(why) => {}
-            _ => catalogue.set_volume_state(id, VolumeState::Suspect)?,
-        }
-        let lost = (label, why.to_string());
-        self.state().done.volumes_lost.push(lost);
-        Ok(())
-    }
 }
 
 /// Whether a barcode is that of a cleaning cartridge, by the convention of all libraries.
 pub(super) fn is_cleaning(label: &str) -> bool {
     label.starts_with("CLN")
-}
-
-/// What a drive said when a volume could not be written.
-fn condition(error: &VolumeError) -> Option<Condition> {
-    match error {
-        VolumeError::Run(RunError::Scsi(error))
-        | VolumeError::Abandoned {
-            source: RunError::Scsi(error),
-            ..
-        } => error.condition(),
-        _ => None,
-    }
-}
-
-/// Whether the cartridge is write-protected.
-fn is_protected(error: &VolumeError) -> bool {
-    condition(error) == Some(Condition::DataProtect)
-}
-
-/// Whether another volume may well take what this one did not.
-fn is_of_the_volume(error: &VolumeError) -> bool {
-    match error {
-        VolumeError::Run(_) | VolumeError::Abandoned { .. } => matches!(
-            condition(error),
-            Some(Condition::Medium | Condition::DataProtect)
-        ),
-        // The archive is older than the tape: who keeps it has to know before anything is written. Without threads
-        // no volume can be written.
-        VolumeError::BlockLength { .. } | VolumeError::Ahead { .. } | VolumeError::NoThread(_) => {
-            false
-        }
-        _ => true,
-    }
 }

@@ -1,16 +1,16 @@
 //! Files.
 
-use super::names::{self, Indexed};
+use super::found::find;
+use super::names;
 use super::rows::{SEGMENT, check_path, checked, insert_sums, segment, sums};
-use super::{Database, Row, Transaction, Value, all, many, new_row, one, params, run, search};
+use super::{Database, Row, Transaction, Value, all, many, new_row, one, params, run};
 use crate::catalogue::{
     CatalogueError, Copy, Entry, FileId, FileState, Files, Found, NewFile, NewStore, PART_NAMES,
     Pattern, RequestId, Result,
 };
 use crate::record::{File, Owner};
 use crate::sums::Sum;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::ControlFlow;
+use std::collections::{HashMap, HashSet};
 
 /// The number of the live file of a path.
 pub const LIVE_AT: &str = "SELECT id FROM file WHERE path = ?1 AND state = 'live'";
@@ -335,125 +335,6 @@ fn entry(transaction: &Transaction<'_>, id: FileId) -> Result<Entry> {
     Ok(entry)
 }
 
-/// The first path after all that begin with a prefix; none where no path comes after them.
-fn end_of(prefix: &[u8]) -> Option<Vec<u8>> {
-    let last = prefix.iter().rposition(|&byte| byte < u8::MAX)?;
-    let mut end = prefix[..=last].to_vec();
-    end[last] += 1;
-    Some(end)
-}
-
-/// Paths that the database answers with at once. The planner of PostgreSQL reads all paths one by one, in their order,
-/// if it expects to find as many soon; of few it would expect that of rare ones too.
-const AT_ONCE: usize = 10_000;
-
-/// The columns of [`found`].
-const FOUND: &str = "SELECT id, path, bytes, modified_ns, EXISTS (SELECT 1 FROM cached WHERE file = file.id), \
-    copies_wanted FROM file";
-
-/// A file that a search found; its copies are looked up later.
-fn found(row: &Row<'_>) -> Result<Found> {
-    Ok(Found {
-        file: row.get(0)?,
-        path: row.get(1)?,
-        bytes: row.get(2)?,
-        modified_ns: row.get(3)?,
-        cached: row.get(4)?,
-        volumes: Vec::new(),
-        lacking: row.get(5)?,
-    })
-}
-
-/// Live files that match, of those that the index has and of those that are newer.
-fn matches_by_index(
-    transaction: &Transaction<'_>,
-    pattern: &Pattern,
-    after: &[u8],
-    limit: usize,
-    indexed: &Indexed,
-) -> Result<Vec<Found>> {
-    let mut all = Vec::new();
-    for some in indexed.files.chunks(super::AT_ONCE) {
-        let some: Vec<FileId> = some.iter().map(|(_, file)| *file).collect();
-        let sql = format!("{FOUND} WHERE id IN ({{many}}) AND state = 'live'");
-        many(transaction, &sql, &[], &some, |row| {
-            all.push(found(row)?);
-            Ok(())
-        })?;
-        if all.len() >= limit {
-            break;
-        }
-    }
-    // The first ones by path.
-    let mut newer = BTreeMap::new();
-    let contains = transaction.contains("path", "?1");
-    let sql = format!("{FOUND} WHERE {contains} AND state = 'live' AND id > ?2");
-    let params = params![pattern.literal(), indexed.last];
-    search(transaction, &sql, params, |row| {
-        let path: &[u8] = row.get(1)?;
-        if path > after && pattern.matches(path) {
-            newer.insert(path.to_vec(), found(row)?);
-            if newer.len() > limit {
-                newer.pop_last();
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    all.extend(newer.into_values());
-    all.sort_unstable_by(|one, other| one.path.cmp(&other.path));
-    all.truncate(limit);
-    Ok(all)
-}
-
-/// Live files that match, without the volumes that they are on.
-fn matches(
-    transaction: &Transaction<'_>,
-    pattern: &Pattern,
-    after: Option<&[u8]>,
-    limit: usize,
-) -> Result<Vec<Found>> {
-    // No bytes at all are smaller than every path.
-    let mut after = after.unwrap_or_default().to_vec();
-    if let Some(indexed) = names::matching(transaction, pattern, &after)? {
-        return matches_by_index(transaction, pattern, &after, limit, &indexed);
-    }
-    let prefix = pattern.literal_prefix();
-    let (until, end) = match end_of(prefix) {
-        Some(end) => ("<", end),
-        None => (">=", Vec::new()),
-    };
-    // A database that looks at every path asks in this order, and few paths come to the second question.
-    let contains = transaction.contains("path", "?3");
-    let sql = format!(
-        "{FOUND} WHERE {contains} AND state = 'live' AND path >= ?1 AND path > ?2 AND path {until} ?4 \
-        ORDER BY path LIMIT {AT_ONCE}"
-    );
-    let mut all = Vec::new();
-    loop {
-        let mut seen = 0;
-        let mut last = Vec::new();
-        let params = params![prefix, after, pattern.literal(), end];
-        search(transaction, &sql, params, |row| {
-            if all.len() == limit {
-                return Ok(ControlFlow::Break(()));
-            }
-            let path: &[u8] = row.get(1)?;
-            seen += 1;
-            if seen == AT_ONCE {
-                last = path.to_vec();
-            }
-            if pattern.matches(path) {
-                all.push(found(row)?);
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        if all.len() == limit || seen < AT_ONCE {
-            return Ok(all);
-        }
-        after = last;
-    }
-}
-
 impl<D: Database> Files for D {
     fn announce(&self, files: &[NewStore], at_ns: i64) -> Result<Vec<(FileId, RequestId)>> {
         self.write(|transaction| {
@@ -486,28 +367,7 @@ impl<D: Database> Files for D {
     }
 
     fn find(&self, pattern: &Pattern, after: Option<&[u8]>, limit: usize) -> Result<Vec<Found>> {
-        let sql = "SELECT copy.file, copy.number, volume.label FROM copy JOIN segment ON segment.copy = copy.id \
-            JOIN volume ON volume.id = segment.volume \
-            WHERE copy.file IN ({many}) AND copy.state = 'whole' \
-            GROUP BY copy.file, copy.number, volume.id, volume.label \
-            ORDER BY copy.file, copy.number, min(segment.file_offset)";
-        self.read(|transaction| {
-            let mut found = matches(transaction, pattern, after, limit)?;
-            let files: Vec<FileId> = found.iter().map(|file| file.file).collect();
-            let mut copies: HashMap<FileId, Vec<(u32, String)>> = HashMap::new();
-            many(transaction, sql, &[], &files, |row| {
-                let copies = copies.entry(row.get(0)?).or_default();
-                copies.push((row.get(1)?, row.get(2)?));
-                Ok(())
-            })?;
-            for file in &mut found {
-                let copies = copies.remove(&file.file).unwrap_or_default();
-                let numbers: HashSet<u32> = copies.iter().map(|(number, _)| *number).collect();
-                file.lacking = file.lacking.saturating_sub(numbers.len() as u32);
-                file.volumes = copies.into_iter().map(|(_, label)| label).collect();
-            }
-            Ok(found)
-        })
+        self.read(|transaction| find(transaction, pattern, after, limit))
     }
 
     fn index_names(&self, names: usize) -> Result<bool> {
