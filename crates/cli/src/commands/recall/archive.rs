@@ -99,6 +99,7 @@ pub fn run(args: &Recall, directory: &Path) -> Result<ExitCode, CliError> {
             did.at_hand,
             units::count(did.mounts as usize, "mount")
         ),
+        None if !looked.taken.is_empty() => "no tape was moved".to_owned(),
         None if asked.requests.is_empty() => "the list has no names".to_owned(),
         None => "by another tapewise".to_owned(),
     };
@@ -374,7 +375,7 @@ fn told_of_work(did: &Recalled, for_others: u64, answer: &mut Answer) -> Result<
     }
     for (label, why) in &did.unavailable {
         say(format_args!(
-            "tapewise: volume {label}: {why}; files that are only on this volume were not recalled\n"
+            "tapewise: volume {label}: {why}; files with another copy were read from that one\n"
         ));
     }
     Ok(())
