@@ -351,6 +351,50 @@ fn a_write_protected_cartridge_is_written_again_when_it_is_protected_no_more() {
 }
 
 #[test]
+fn a_volume_that_has_no_room_left_is_full_whatever_the_catalogue_says() {
+    let mut site = Site::new(1, 9, Faults::none());
+    site.settings.block_bytes = 256 << 10;
+    site.settings.segment_bytes = 30_000_000;
+    let mut files: Vec<(String, Vec<u8>)> = (0..650)
+        .map(|number| (format!("d/{number}"), noise(number, 200_000)))
+        .collect();
+    site.store_these(&files, 1);
+    let migrate = |site: &mut Site| {
+        let migrated = site.mover(|mover| mover.migrate(i64::MAX));
+        let migrated = migrated.expect("migrated");
+        assert_eq!(migrated.volumes_lost, []);
+    };
+    migrate(&mut site);
+    let state = |site: &Site| {
+        let volume = site.catalogue.find_volume("TW0001").expect("an answer");
+        let (id, volume) = volume.expect("it");
+        (id, volume.state)
+    };
+    let (id, found) = state(&site);
+    assert_eq!(found, VolumeState::Full);
+    // Until not even a block and its filemark have room.
+    for round in 0..5 {
+        // As after a rebuild, which cannot see it; and all others are full.
+        for (other, _) in site.catalogue.volumes().expect("volumes") {
+            let state = if other == id {
+                VolumeState::Filling
+            } else {
+                VolumeState::Full
+            };
+            let set = site.catalogue.set_volume_state(other, state);
+            set.expect("set");
+        }
+        let more = vec![(format!("more/{round}"), noise(99 + round, 200_000))];
+        site.store_these(&more, 1);
+        files.extend(more);
+        migrate(&mut site);
+        assert_eq!(state(&site), (id, VolumeState::Full));
+    }
+    site.empty_cache();
+    site.assert_comes_back(&files, "back");
+}
+
+#[test]
 fn compressed_copies_are_known_again_when_the_catalogue_was_lost() {
     let mut site = Site::new(1, 2, Faults::none());
     site.settings.precompress = Some(QUICK);

@@ -49,9 +49,13 @@ impl DriveContext<'_> {
         let mut entries = with_sums
             .iter()
             .map(|(job, sum)| job.entry(self.cache, sum));
+        let first_block = writer.next_block();
         let written = writer.write_segment(recorder, &mut entries);
         let written = written.and_then(|written| {
-            writer.confirm(recorder)?;
+            // If nothing fitted, the head is behind what was tried, and there is no end to be confirmed.
+            if written.next_block > first_block {
+                writer.confirm(recorder)?;
+            }
             Ok(written)
         });
         let written = match written {
