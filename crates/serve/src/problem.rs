@@ -93,12 +93,12 @@ impl Problem {
 
 impl From<CatalogueError> for Problem {
     /// Where the database failed, nothing was changed: it may be full, or be starting again, and the same request may
-    /// be sent once more.
+    /// be sent once more; so it may to a service that is started again where the catalogue has moved.
     fn from(error: CatalogueError) -> Problem {
         let title = "The catalogue failed";
         let detail = error.to_string();
         match error {
-            CatalogueError::Database(_) => {
+            CatalogueError::Database(_) | CatalogueError::Moved { .. } => {
                 let said = "The catalogue cannot be reached or takes no changes, and nothing was changed. Try again \
                     later. If this goes on, tell the operator: the log of the service has the cause.";
                 let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, title, said);
@@ -139,12 +139,21 @@ mod tests {
 
     #[test]
     fn only_what_may_be_over_soon_is_to_be_asked_again() {
-        let cases: [(fn(_) -> _, u16, bool); 2] = [
-            (CatalogueError::Database, 503, true),
-            (CatalogueError::Answer, 500, false),
+        let moved = CatalogueError::Moved {
+            path: "catalogue.db".into(),
+            to: "a host with a pg_hba.conf".to_owned(),
+        };
+        let cases = [
+            (
+                CatalogueError::Database("see pg_hba.conf".into()),
+                503,
+                true,
+            ),
+            (moved, 503, true),
+            (CatalogueError::Answer("see pg_hba.conf".into()), 500, false),
         ];
-        for (kind, status, is_asked_again) in cases {
-            let problem = Problem::from(kind("see pg_hba.conf".into()));
+        for (error, status, is_asked_again) in cases {
+            let problem = Problem::from(error);
             assert_eq!(problem.detail().contains("pg_hba"), !is_asked_again);
             assert_eq!(problem.cause().is_some(), is_asked_again);
             let answer = problem.into_response();
