@@ -209,6 +209,8 @@ pub fn together(sources: &[Source], most: usize, most_bytes: u64) -> usize {
 pub struct ToStore {
     /// Those that are not in the archive, or that replace what is.
     pub new: Vec<Source>,
+    /// How many others the archive has already.
+    pub known: usize,
     /// Files of the archive of which more copies are wanted now, or that lack one and are on tape alone.
     pub to_copy: Vec<FileId>,
 }
@@ -261,7 +263,10 @@ pub fn to_store(
         };
         if !is_known {
             found.new.push(source);
-        } else if entry.copies_wanted < how.copies || entry.cached.is_none() && entry.lacks() > 0 {
+            continue;
+        }
+        found.known += 1;
+        if entry.copies_wanted < how.copies || entry.cached.is_none() && entry.lacks() > 0 {
             found.to_copy.push(known);
         }
     }

@@ -34,6 +34,7 @@ mod mover_grouped;
 mod mover_migrate;
 mod mover_others;
 mod mover_tiers;
+mod mover_unwritable;
 mod placement;
 mod postgres_server;
 mod pull_list;

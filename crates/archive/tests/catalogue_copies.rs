@@ -7,7 +7,7 @@ use catalogue_help::{assert_sound, foreign, recorded, store, volume, write_whole
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
     Answer, CacheKey, Catalogue, CatalogueError, Cause, CopyState, Failure, FileId, FileState,
-    Forgotten, HOLDS_MORE, Loss, Migration, Missing, Pattern, RequestState,
+    Forgotten, HOLDS_MORE, Loss, Migration, Missing, Pattern, Recorded, RequestState,
 };
 use tapewise_archive::record::VolumeState;
 use tapewise_archive::sums::{Kind, Sum};
@@ -143,6 +143,17 @@ fn files_that_lack_a_copy_because_its_volume_is_forgotten_are_counted(
         retired: 0,
         lacking: 3,
     };
+    // An empty file of an LTFS volume has a copy that lies nowhere.
+    let empty = recorded("empty", 9, 0);
+    let empty = Recorded {
+        segments: Vec::new(),
+        ..empty
+    };
+    let added = catalogue.add_recorded(&foreign("C00001L8"), &[empty], 13);
+    added.expect("added");
+    let empty = Pattern::Path(b"empty".to_vec());
+    let found = catalogue.find(&empty, None, 9).expect("found");
+    assert_eq!(found[0].lacking, 0);
     // What only the cartridge has is not forgotten either.
     let note = |what| catalogue.note_facts(a, &[(HOLDS_MORE, what)], 14);
     note("a part of a film").expect("noted");

@@ -162,8 +162,8 @@ pub trait Transport: Send {
         None
     }
 
-    /// Whether the way itself writes a filemark behind what was written last when it is closed, also after an error and
-    /// when the program is killed.
+    /// Whether closing the device writes a filemark after the last block, even after an error or when the program is
+    /// killed.
     fn closes_with_filemark(&self) -> bool {
         false
     }

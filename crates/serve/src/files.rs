@@ -85,7 +85,8 @@ pub(crate) async fn get(
         Wanted::All => (StatusCode::OK, 0..bytes),
         Wanted::Part(part) => (StatusCode::PARTIAL_CONTENT, part),
         Wanted::Nothing => {
-            let detail = format!("The file has {bytes} bytes, and none of them is in this range.");
+            let detail =
+                format!("The range begins after the end of the file, which has {bytes} bytes.");
             let status = StatusCode::RANGE_NOT_SATISFIABLE;
             let problem = Problem::new(status, "No such range", detail);
             return Err(problem.with(header::CONTENT_RANGE, format!("bytes */{bytes}")));

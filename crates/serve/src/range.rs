@@ -9,7 +9,7 @@ pub(crate) enum Wanted {
     All,
     /// These bytes.
     Part(Range<u64>),
-    /// The file has none of them.
+    /// The file has no byte in this range.
     Nothing,
 }
 

@@ -5,6 +5,7 @@ mod api;
 mod audit;
 mod desk;
 mod failed;
+mod files;
 mod pages;
 mod requests;
 mod tls;

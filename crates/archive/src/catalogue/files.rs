@@ -166,7 +166,7 @@ pub struct Found {
     pub cached: bool,
     /// Labels of the volumes with its whole copies, each copy's in file order.
     pub volumes: Vec<String>,
-    /// How many whole copies it lacks of those that it is to have on tape.
+    /// How many more whole copies it should have on tape.
     pub lacking: u32,
 }
 

@@ -96,12 +96,12 @@ pub struct Fact {
     pub seen_ns: i64,
 }
 
-/// Whether a volume may be forgotten that holds the only copy of live files.
+/// Whether a volume may be forgotten that holds the only copy of live files, or [what the catalogue lacks](HOLDS_MORE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// No: an error says how many.
+    /// No: an error says how many, or what.
     Refused,
-    /// Yes: they are retired.
+    /// Yes: such files are retired.
     Accepted,
 }
 

@@ -52,7 +52,7 @@ impl DriveContext<'_> {
         let first_block = writer.next_block();
         let written = writer.write_segment(recorder, &mut entries);
         let written = written.and_then(|written| {
-            // If nothing fitted, the head is behind what was tried, and there is no end to be confirmed.
+            // If nothing fitted, there is no filemark, and the head is behind blocks that do not count.
             if written.next_block > first_block {
                 writer.confirm(recorder)?;
             }

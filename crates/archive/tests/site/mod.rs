@@ -355,3 +355,10 @@ pub fn added(rebuilt: Rebuilt) -> Added {
         other => panic!("{other:?}"),
     }
 }
+
+/// Bytes of no pattern.
+pub fn noise(seed: u64, bytes: usize) -> Vec<u8> {
+    let mut random = Random::new(seed, 1);
+    let words = std::iter::repeat_with(|| random.below(u64::MAX).to_le_bytes());
+    words.flatten().take(bytes).collect()
+}

@@ -109,7 +109,6 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     let stop = stop_on_interrupt()?;
     let buckets = buckets::of_environment();
     let (sources, odd_keys) = found(args, &archive, &buckets)?;
-    let found = sources.len();
     let how = StoreTerms {
         terms: Terms {
             user: args.user.clone().unwrap_or_default(),
@@ -119,11 +118,11 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
         replace: args.replace,
         also: Vec::new(),
     };
-    let ToStore { new, to_copy } = looked_up(&archive, &cache, &buckets, sources, &how)?;
-    let sources = new;
-    archive
-        .catalogue
-        .want_copies(&to_copy, how.copies, now_ns())?;
+    let looked_up = looked_up(&archive, &cache, &buckets, sources, &how)?;
+    let (sources, to_copy) = (&looked_up.new, &looked_up.to_copy);
+    if !to_copy.is_empty() {
+        (archive.catalogue).want_copies(to_copy, how.copies, now_ns())?;
+    }
     let refused = Cell::new(false);
     let answer = RefCell::new(Answer::new("store", args.json));
     let on_tape = |all| -> Result<(), CliError> {
@@ -157,38 +156,13 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
             StoreError::Unreadable { .. } | StoreError::TooLarge { .. }
         )
     };
-    if is_nothing
-        && !is_interrupted
-        && !left_out.is_empty()
-        && found == sources.len()
-        && left_out.iter().all(is_input)
-    {
+    let is_new = is_nothing && !is_interrupted && looked_up.known == 0;
+    if is_new && !left_out.is_empty() && left_out.iter().all(is_input) {
         let first = left_out.swap_remove(0);
         let said = format!("nothing was stored: {first}");
         return Err(CliError::from(first).saying(said));
     }
-    answer.borrow_mut().set("stored", stored);
-    answer.borrow_mut().set("known", found - sources.len());
-    answer.borrow().line(&format!(
-        "stored     {} in the cache, acknowledged",
-        units::count(stored, "file")
-    ))?;
-    if sources.len() < found {
-        answer.borrow().line(&format!(
-            "known      {} of the same length and time, stored before",
-            units::count(found - sources.len(), "file")
-        ))?;
-    }
-    copies::say_wanted(to_copy.len(), &mut answer.borrow_mut())?;
-    for error in &left_out {
-        let key = match error {
-            StoreError::Changed { .. } => "changed",
-            StoreError::Unreadable { .. } => "unreadable",
-            StoreError::TooLarge { .. } => "too_large",
-            _ => "too_long",
-        };
-        answer.borrow_mut().push(key, error.to_string());
-    }
+    say_stored(stored, &looked_up, &left_out, &mut answer.borrow_mut())?;
     if let Err(error) = ended {
         answer.borrow().end()?;
         return Err(after_storing(error, stored));
@@ -210,7 +184,7 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
             &cache,
             &stop,
             args,
-            &to_copy,
+            to_copy,
             &mut answer.borrow_mut(),
         )
     });
@@ -221,6 +195,38 @@ pub fn run(args: &Store) -> Result<ExitCode, CliError> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Says what was stored, what was known before, and why files were left out.
+fn say_stored(
+    stored: usize,
+    looked_up: &ToStore,
+    left_out: &[StoreError],
+    answer: &mut Answer,
+) -> Result<(), CliError> {
+    answer.set("stored", stored);
+    answer.set("known", looked_up.known);
+    answer.line(&format!(
+        "stored     {} in the cache, acknowledged",
+        units::count(stored, "file")
+    ))?;
+    if looked_up.known > 0 {
+        answer.line(&format!(
+            "known      {} of the same length and time, stored before",
+            units::count(looked_up.known, "file")
+        ))?;
+    }
+    copies::say_wanted(looked_up.to_copy.len(), answer)?;
+    for error in left_out {
+        let key = match error {
+            StoreError::Changed { .. } => "changed",
+            StoreError::Unreadable { .. } => "unreadable",
+            StoreError::TooLarge { .. } => "too_large",
+            _ => "too_long",
+        };
+        answer.push(key, error.to_string());
+    }
+    Ok(())
 }
 
 /// Why files that were stored are not on tape. Input is at fault only if nothing came of it.
@@ -393,9 +399,10 @@ fn to_tape(
     }
 }
 
-/// Stores files in portions until it is asked to stop; how many were, why others were left out, and what ended it: files
-/// that have gone, cannot be read, were written to meanwhile, or never fit the cache or the catalogue are left out. A portion is a thousand files, or fewer: as many as have `portion_bytes`, or as the cache has room for. If
-/// what is not on tape yet fills the cache, `make_room` brings it there, or says that it may not.
+/// Stores files in portions until it is asked to stop; how many were, why others were left out, and what ended it. Files
+/// are left out that have gone, cannot be read, were written to meanwhile, or never fit the cache or the catalogue. A
+/// portion is a thousand files, or as many as have `portion_bytes`, or as the cache has room for. If what is not on tape
+/// yet fills the cache, `make_room` brings it there, or says that it may not.
 fn in_portions(
     cache: &Cache,
     (from, sources): (&dyn Sources, &[Source]),

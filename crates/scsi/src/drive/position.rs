@@ -162,9 +162,9 @@ impl TapeDrive {
         }))
     }
 
-    /// Where the head is, by REQUEST SENSE, also while the drive reads or writes; none for a drive
-    /// that does not say, and behind the kernel's tape driver, which cannot ask. Sense that repeats what the last failed command came back with is no news. After a unit
-    /// attention that leaves the position as it was the drive is asked again.
+    /// Where the head is, by REQUEST SENSE, also while the drive reads or writes. None if the drive does not say, or if the
+    /// kernel's tape driver stands between, which cannot ask. Sense that repeats that of the last failed command is no news.
+    /// After a unit attention that leaves the position as it was the drive is asked again.
     ///
     /// # Errors
     /// Sense that is more than a position: a unit attention or an error that was pending is now

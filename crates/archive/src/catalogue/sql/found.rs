@@ -1,9 +1,9 @@
-//! Live files by path or pattern, with the copies that they have.
+//! Live files by path or pattern, and the volumes that they are on.
 
 use super::names::{self, Indexed};
 use super::{Row, Transaction, many, params, search};
 use crate::catalogue::{FileId, Found, Pattern, Result};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
 /// As [`find`](crate::catalogue::Files::find).
@@ -13,24 +13,20 @@ pub fn find(
     after: Option<&[u8]>,
     limit: usize,
 ) -> Result<Vec<Found>> {
-    let sql = "SELECT copy.file, copy.number, volume.label FROM copy JOIN segment ON segment.copy = copy.id \
+    let sql = "SELECT copy.file, volume.label FROM copy JOIN segment ON segment.copy = copy.id \
         JOIN volume ON volume.id = segment.volume \
         WHERE copy.file IN ({many}) AND copy.state = 'whole' \
         GROUP BY copy.file, copy.number, volume.id, volume.label \
         ORDER BY copy.file, copy.number, min(segment.file_offset)";
     let mut found = matches(transaction, pattern, after, limit)?;
     let files: Vec<FileId> = found.iter().map(|file| file.file).collect();
-    let mut copies: HashMap<FileId, Vec<(u32, String)>> = HashMap::new();
+    let mut volumes: HashMap<FileId, Vec<String>> = HashMap::new();
     many(transaction, sql, &[], &files, |row| {
-        let copies = copies.entry(row.get(0)?).or_default();
-        copies.push((row.get(1)?, row.get(2)?));
+        volumes.entry(row.get(0)?).or_default().push(row.get(1)?);
         Ok(())
     })?;
     for file in &mut found {
-        let copies = copies.remove(&file.file).unwrap_or_default();
-        let numbers: HashSet<u32> = copies.iter().map(|(number, _)| *number).collect();
-        file.lacking = file.lacking.saturating_sub(numbers.len() as u32);
-        file.volumes = copies.into_iter().map(|(_, label)| label).collect();
+        file.volumes = volumes.remove(&file.file).unwrap_or_default();
     }
     Ok(found)
 }
@@ -47,11 +43,11 @@ fn end_of(prefix: &[u8]) -> Option<Vec<u8>> {
 /// if it expects to find as many soon; of few it would expect that of rare ones too.
 const AT_ONCE: usize = 10_000;
 
-/// The columns of [`found`].
+/// The columns of [`found`]. An empty file may have whole copies that lie nowhere.
 const FOUND: &str = "SELECT id, path, bytes, modified_ns, EXISTS (SELECT 1 FROM cached WHERE file = file.id), \
-    copies_wanted FROM file";
+    copies_wanted - (SELECT count(*) FROM copy WHERE copy.file = file.id AND copy.state = 'whole') FROM file";
 
-/// A file that a search found; its copies are looked up later.
+/// A file that a search found; its volumes are looked up later.
 fn found(row: &Row<'_>) -> Result<Found> {
     Ok(Found {
         file: row.get(0)?,
@@ -60,7 +56,7 @@ fn found(row: &Row<'_>) -> Result<Found> {
         modified_ns: row.get(3)?,
         cached: row.get(4)?,
         volumes: Vec::new(),
-        lacking: row.get(5)?,
+        lacking: row.get::<i64>(5)?.max(0) as u32,
     })
 }
 

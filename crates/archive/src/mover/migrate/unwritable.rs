@@ -21,20 +21,15 @@ impl Writing<'_> {
     ) -> Result<(), MoveError> {
         let catalogue = with.catalogue;
         let is_new = catalogue.volume(id)?.state == VolumeState::Empty;
-        match why {
-            // Somebody else's cartridge, or one of ours that was given up: nothing was written.
-            VolumeError::NotBlank { .. }
-            | VolumeError::OtherVolume { .. }
-            | VolumeError::WriteOnce
-                if is_new =>
-            {
-                catalogue.forget_volume(id, Loss::Refused, with.now())?;
-            }
-            why if why.is_protected() && is_new => {
-                catalogue.forget_volume(id, Loss::Refused, with.now())?;
-            }
-            why if why.is_protected() => {}
-            _ => catalogue.set_volume_state(id, VolumeState::Suspect)?,
+        let is_untouched = matches!(
+            why,
+            VolumeError::NotBlank { .. } | VolumeError::OtherVolume { .. } | VolumeError::WriteOnce
+        ) || why.is_protected();
+        if is_new && is_untouched {
+            // Somebody else's cartridge, one of ours that was given up, or one that cannot be written now.
+            catalogue.forget_volume(id, Loss::Refused, with.now())?;
+        } else if !why.is_protected() {
+            catalogue.set_volume_state(id, VolumeState::Suspect)?;
         }
         let lost = (label, why.to_string());
         self.state().done.volumes_lost.push(lost);

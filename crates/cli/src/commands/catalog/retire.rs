@@ -16,7 +16,7 @@ use tapewise_archive::record::VolumeState;
 /// Remove volumes from the catalogue: cartridges that are lost, destroyed or labelled again.
 ///
 /// The cartridges are not touched: `catalog add --tape` reads one in again. A volume that holds the only
-/// copy of a file is kept, unless the loss is accepted.
+/// copy of a file, or what the catalogue lacks, is kept, unless the loss is accepted.
 #[derive(clap::Args, Debug)]
 pub struct Forget {
     /// The archive.
@@ -25,7 +25,7 @@ pub struct Forget {
     /// Labels of the volumes.
     #[arg(value_name = "VOLUME", required = true)]
     volumes: Vec<String>,
-    /// Forget files too that have no other copy.
+    /// Forget files too that have no other copy, and what only the cartridge has.
     #[arg(long)]
     accept_loss: bool,
     /// Print JSON.
