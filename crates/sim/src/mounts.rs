@@ -225,6 +225,14 @@ pub struct FreeDrive {
     pub since: Micros,
 }
 
+impl FreeDrive {
+    /// Which of several is taken, the least: an empty one before one with a cartridge, then the one free for longest.
+    #[inline]
+    pub fn turn(&self) -> (bool, Micros, u32) {
+        (self.loaded, self.since, self.drive)
+    }
+}
+
 /// What is known when a drive becomes free or a request arrives.
 pub struct Situation<'a> {
     /// The time.
@@ -386,6 +394,17 @@ impl MountPolicy {
     pub fn prices(self) -> bool {
         self.kind().prices()
     }
+
+    /// Whether it mounts a cartridge that waits alone at once, on the first drive that reads it.
+    pub fn takes_what_comes(self) -> bool {
+        matches!(
+            self,
+            MountPolicy::Fifo
+                | MountPolicy::Oldest
+                | MountPolicy::MostRequests
+                | MountPolicy::Priority
+        )
+    }
 }
 
 /// What to do next.
@@ -483,8 +502,5 @@ fn differ(drives: &[FreeDrive]) -> bool {
 fn free_drive(situation: &Situation, medium: MediumId) -> Option<usize> {
     let reads = |&place: &usize| (situation.reads)(situation.drives[place].kind, medium);
     let places = (0..situation.drives.len()).filter(reads);
-    places.min_by_key(|&place| {
-        let drive = &situation.drives[place];
-        (drive.loaded, drive.since, drive.drive)
-    })
+    places.min_by_key(|&place| situation.drives[place].turn())
 }

@@ -107,6 +107,38 @@ fn cta_waits_for_age_number_or_size_and_says_until_when() {
 }
 
 #[test]
+fn what_waits_alone_is_mounted_by_turn_where_a_policy_takes_what_comes() {
+    let mut random = Random::new(3, 0);
+    let mut nothing_reads = 0;
+    for _ in 0..500 {
+        let medium = random.below(2) as usize;
+        let list = [waiting(7, medium, &[(0, random.below(9) as i64, 1.0, 3)])];
+        let drives: Vec<FreeDrive> = (0..1 + random.below(3) as u32)
+            .map(|drive| {
+                let kind = random.below(2) as usize;
+                free(drive, kind, random.below(2) == 0, random.below(4) as i64)
+            })
+            .collect();
+        let readers =
+            (drives.iter().enumerate()).filter(|(_, drive)| drive.kind == KindId(0) || medium == 1);
+        let first = readers.min_by_key(|(_, drive)| drive.turn());
+        nothing_reads += u32::from(first.is_none());
+        let expected = first.map_or(Choice::Wait(None), |(drive, _)| Choice::Mount {
+            place: 0,
+            drive,
+        });
+        for policy in MountPolicy::ALL
+            .into_iter()
+            .filter(|policy| policy.takes_what_comes())
+        {
+            let choice = ask(policy, 10, &list, &drives, &MountRules::default());
+            assert_eq!(choice, expected, "{policy:?} of {drives:?}");
+        }
+    }
+    assert!((1..499).contains(&nothing_reads), "{nothing_reads}");
+}
+
+#[test]
 fn a_drive_that_reads_the_medium_is_taken_the_empty_one_first() {
     let list = [waiting(0, 0, &[(0, 0, 1.0, 0)])];
     let rules = MountRules::default();

@@ -35,9 +35,21 @@ impl World<'_> {
         if state.free == 0 || state.ready.is_empty() {
             return None;
         }
+        let built = &self.site.halls[hall.index()];
+        let reads = |KindId(kind), MediumId(medium)| built.kinds[kind].reads[medium];
+        // Nothing to compare, and nothing to wait for.
+        if let [only] = state.ready[..]
+            && self.policy().mount.takes_what_comes()
+        {
+            let medium = self.cartridges[only].known.medium;
+            let readers = self
+                .free_drives_of(hall)
+                .filter(|drive| reads(drive.kind, medium));
+            let drive = readers.min_by_key(FreeDrive::turn)?;
+            return Some((0, DriveId(drive.drive)));
+        }
         self.price(hall);
         let state = &self.halls[hall];
-        let built = &self.site.halls[hall.index()];
         let mut drives = std::mem::take(&mut self.free_drives);
         drives.clear();
         drives.extend(self.free_drives_of(hall));
@@ -52,7 +64,7 @@ impl World<'_> {
                 now: self.now(),
                 waiting: &waiting,
                 drives: &drives,
-                reads: &|KindId(kind), MediumId(medium)| built.kinds[kind].reads[medium],
+                reads: &reads,
                 cost: &|waiting, drive| {
                     let cartridge = &self.cartridges[CartridgeId(waiting.cartridge)];
                     // What was planned is a mount for all who wait for it.
