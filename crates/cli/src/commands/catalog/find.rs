@@ -57,10 +57,8 @@ pub fn run(args: &Find) -> Result<ExitCode, CliError> {
         let mut found = archive
             .catalogue
             .find(&pattern, after.as_deref(), AT_ONCE)?;
-        let Some(last) = found.last() else {
-            break;
-        };
-        after = Some(last.path.clone());
+        let is_last = found.len() < AT_ONCE;
+        after = found.last().map(|last| last.path.clone());
         if args.lacking {
             found.retain(|found| found.lacking > 0);
         }
@@ -77,6 +75,9 @@ pub fn run(args: &Find) -> Result<ExitCode, CliError> {
             write(None, |out| write_names(out, paths, separator, HINT))?;
         } else {
             print(&found.iter().map(line).collect::<String>())?;
+        }
+        if is_last {
+            break;
         }
     }
     if let Some(files) = files {

@@ -203,11 +203,12 @@ fn every_file(archive: &Archive) -> Result<Vec<(FileId, Vec<u8>)>, CliError> {
         let found = archive
             .catalogue
             .find(&everything, after.as_deref(), AT_ONCE)?;
-        let Some(last) = found.last() else {
-            return Ok(files);
-        };
-        after = Some(last.path.clone());
+        let is_last = found.len() < AT_ONCE;
+        after = found.last().map(|last| last.path.clone());
         files.extend(found.into_iter().map(|one| (one.file, one.path)));
+        if is_last {
+            return Ok(files);
+        }
     }
 }
 
