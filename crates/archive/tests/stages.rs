@@ -469,6 +469,19 @@ fn stages_are_forgotten_some_time_after_all_of_their_files_ended(catalogue: Arc<
     let left = catalogue.stages(None, 10, 0).expect("stages");
     let left: Vec<&str> = left.iter().map(|stage| stage.id.as_str()).collect();
     assert_eq!(left, ["open"]);
+
+    // While the cache keeps a file for it, a stage can be named to release the file.
+    begin(catalogue.as_ref(), "long", &["d/c"], 200);
+    let waiting = catalogue.unanswered().expect("a catalogue");
+    let request = waiting.last().expect("a recall").id;
+    let delivered = catalogue.answer(request, &Answer::Delivered, 201);
+    delivered.expect("answered");
+    let over_ns = 201 + LIFETIME_NS;
+    assert_eq!(
+        catalogue.settle_stages(100, over_ns - 1).expect("settled"),
+        0
+    );
+    assert_eq!(catalogue.settle_stages(100, over_ns).expect("settled"), 1);
     assert_sound(catalogue.as_ref());
 }
 

@@ -167,7 +167,7 @@ pub trait Stages: Send + Sync {
     fn release_file(&self, user: &str, file: FileId) -> Result<()>;
 
     /// Begins the lifetimes of files that have arrived, gives up the places of those that will not, and forgets
-    /// stages that ended `keep_ns` ago. Returns how many were forgotten.
+    /// stages that ended `keep_ns` ago, unless a lifetime goes on. Returns how many were forgotten.
     fn settle_stages(&self, keep_ns: i64, at_ns: i64) -> Result<u64>;
 
     /// Enters a stage and takes it out again, for whoever wants to know whether a catalogue that failed can be written.

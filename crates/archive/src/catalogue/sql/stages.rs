@@ -271,10 +271,11 @@ fn forget(transaction: &Transaction<'_>, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Stages that ended before a time, all of their files.
+/// Stages that ended before a time, all of their files, and that keep none in the cache now.
 const ENDED: &str = "SELECT id FROM stage WHERE created_ns <= ?1 AND NOT EXISTS (SELECT 1 FROM stage_file \
     LEFT JOIN request ON request.id = stage_file.request WHERE stage = stage.id \
-    AND coalesce(stage_file.ended_ns, request.done_ns, ?1 + 1) > ?1)";
+    AND (coalesce(stage_file.ended_ns, request.done_ns, ?1 + 1) > ?1 OR EXISTS (SELECT 1 FROM pin \
+    WHERE pin.file = stage_file.file AND holder = 'stage ' || stage.id AND until_ns > ?2)))";
 
 impl<D: Database> Stages for D {
     fn begin_stage(&self, stage: &NewStage, limits: &[OpenFiles], at_ns: i64) -> Result<Submitted> {
@@ -428,7 +429,8 @@ impl<D: Database> Stages for D {
         self.write(|transaction| {
             run(transaction, arrived, params![])?;
             let ended = at_ns.saturating_sub(keep_ns);
-            let ended: Vec<String> = all(transaction, ENDED, [ended], |row| row.get(0))?;
+            let ended: Vec<String> =
+                all(transaction, ENDED, params![ended, at_ns], |row| row.get(0))?;
             for id in &ended {
                 forget(transaction, id)?;
             }
