@@ -57,6 +57,11 @@ fn one_recall_that_stays_open_does_not_have_all_after_it_counted_again(
     answered.expect("answered");
     tally = catalogue.tally(&tally).expect("a count");
     assert_eq!((tally.total().delivered, tally.counted_again()), (99, 1));
+
+    // As after the restore of a catalogue from before.
+    let restored = Tally::by_blocks_of(10).total();
+    assert_eq!(restored.since(tally.total()), Ended::default());
+    assert_eq!(tally.total().since(restored).delivered, 99);
 }
 
 fn a_count_that_is_gone_on_with_is_that_of_all_recalls(catalogue: Arc<dyn Catalogue>) {

@@ -309,7 +309,9 @@ pub(crate) async fn events(
     Extension(who): Extension<Arc<Who>>,
 ) -> Response {
     let events = Sse::new(changes(service, who.watches().is_ok()));
-    events.keep_alive(KeepAlive::default()).into_response()
+    let events = events.keep_alive(KeepAlive::default());
+    // nginx would gather events until a page of them is full.
+    ([("x-accel-buffering", "no")], events).into_response()
 }
 
 /// Ends with the connection, or when the catalogue does not answer: clients ask anew by themselves.

@@ -1,13 +1,14 @@
 //! Our own API: requests of all and of one, expected times, priorities, hold and cancel, drives, the last day.
 
 use crate::access::users;
-use crate::desk::{Desk, NOW_S, NS, archive};
+use crate::desk::{Desk, NOW_S, NS, archive, desk};
 use serde_json::json;
 use tapewise_archive::catalogue::{Claim, Holder, OutOfUse, Outage, Resource, Wanted};
 use tapewise_archive::record::{Volume, VolumeFormat, VolumeState};
 use tapewise_formats::event::{Action, Event, Spot};
 use tapewise_model::Micros;
-use tapewise_serve::ServeSettings;
+use tapewise_serve::{Limits, ServeSettings};
+use tower::ServiceExt as _;
 
 #[test]
 fn everybody_sees_the_own_requests_and_operators_those_of_all() {
@@ -109,6 +110,21 @@ fn each_user_and_activity_has_a_share_of_the_drives_and_is_told_what_a_limit_hol
     for words in ["Shares of the drives", "alice in production", why] {
         assert!(page.contains(words), "{words}: {page}");
     }
+}
+
+#[test]
+fn events_are_not_gathered_by_a_proxy() {
+    let desk = desk(Limits::default());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build();
+    let asked = desk.router.clone().oneshot(desk.get("/api/v1/events"));
+    let answer = runtime
+        .expect("a runtime")
+        .block_on(asked)
+        .expect("an answer");
+    assert_eq!(answer.headers()["content-type"], "text/event-stream");
+    assert_eq!(answer.headers()["x-accel-buffering"], "no");
 }
 
 #[test]

@@ -13,6 +13,17 @@ pub struct Ended {
     pub failed: u64,
 }
 
+impl Ended {
+    /// What has ended since an earlier count. A catalogue that was restored may have less than before: then nothing has.
+    pub fn since(self, earlier: Ended) -> Ended {
+        Ended {
+            delivered: self.delivered.saturating_sub(earlier.delivered),
+            bytes: self.bytes.saturating_sub(earlier.bytes),
+            failed: self.failed.saturating_sub(earlier.failed),
+        }
+    }
+}
+
 impl Add for Ended {
     type Output = Ended;
 

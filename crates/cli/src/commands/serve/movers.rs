@@ -101,8 +101,8 @@ pub struct Books<'a> {
     tally: Tally,
     /// The last count. To count takes long if a recall has been open for weeks: all that came after it is counted again.
     counted: Kept<Tally>,
-    /// What had ended when the service began.
-    before: Ended,
+    /// What has ended since the service began.
+    ended: Ended,
     mounts: u64,
     quiet: Quiet,
 }
@@ -150,7 +150,7 @@ impl<'a> Books<'a> {
             archive,
             work,
             log: Growing::new(&archive.events())?,
-            before: tally.total(),
+            ended: Ended::default(),
             tally,
             counted: Kept::default(),
             mounts: 0,
@@ -201,12 +201,13 @@ impl<'a> Books<'a> {
         })?;
         let catalogue = &self.archive.catalogue;
         let count_on = || catalogue.tally(&self.tally);
-        self.tally = (self.counted).with(Instant::now, count_on, |tally| tally.clone())?;
-        let (now, before) = (self.tally.total(), self.before);
+        let now = (self.counted).with(Instant::now, count_on, |tally| tally.clone())?;
+        self.ended = self.ended + now.total().since(self.tally.total());
+        self.tally = now;
         let counts = Counts {
-            delivered: now.delivered - before.delivered,
-            bytes: now.bytes - before.bytes,
-            failed: now.failed - before.failed,
+            delivered: self.ended.delivered,
+            bytes: self.ended.bytes,
+            failed: self.ended.failed,
             mounts: self.mounts,
             troubles: 0,
         };
@@ -215,7 +216,7 @@ impl<'a> Books<'a> {
         let nobody = why_nobody_begins(catalogue.as_ref(), now_ns())?;
         let open = catalogue.open_recalls()?;
         let leases = catalogue.leases()?;
-        let answered = now.delivered + now.failed;
+        let answered = self.ended.delivered + self.ended.failed;
         let idle = self.quiet.saw(&open, &leases, answered, Instant::now());
         self.work.is_unattended(nobody.or(idle));
         self.work.say(if open.started > 0 {
