@@ -5,7 +5,7 @@ use crate::area::Area;
 use crate::settings::is_safe;
 use serde::Deserialize;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
 /// Keys this old are asked for again; if the issuer does not answer, they are used up to the second limit.
@@ -32,7 +32,10 @@ pub struct Issuer {
 
 enum Keys {
     Known(Arc<[Key]>),
-    Asked { ask: Ask, state: Mutex<State> },
+    Asked {
+        ask: Mutex<Ask>,
+        state: Mutex<State>,
+    },
 }
 
 /// Gets the text at an address.
@@ -43,6 +46,26 @@ struct State {
     keys: Option<(Arc<[Key]>, i64)>,
     asked_ns: Option<i64>,
     why: String,
+}
+
+impl State {
+    /// The keys, if they are no older than this and the one of this name is among them.
+    fn keys_within(&self, most_ns: i64, id: Option<&str>, now_ns: i64) -> Option<Arc<[Key]>> {
+        let (keys, at_ns) = self.keys.as_ref()?;
+        let is_good =
+            now_ns.saturating_sub(*at_ns) < most_ns && keys.iter().any(|key| key.is_named(id));
+        is_good.then(|| Arc::clone(keys))
+    }
+
+    /// Whether the issuer is to be asked now: by whoever hears so.
+    fn begins_to_ask(&mut self, id: Option<&str>, now_ns: i64) -> bool {
+        let rests = |at_ns: i64| now_ns.saturating_sub(at_ns) < PAUSE_NS;
+        if self.keys_within(FRESH_NS, id, now_ns).is_some() || self.asked_ns.is_some_and(rests) {
+            return false;
+        }
+        self.asked_ns = Some(now_ns);
+        true
+    }
 }
 
 impl Issuer {
@@ -58,7 +81,7 @@ impl Issuer {
 
     /// An issuer that is asked for its keys when they are needed.
     pub fn asked(name: String, audiences: Vec<String>, root: Area, ask: Ask) -> Issuer {
-        let state = Mutex::default();
+        let (ask, state) = (Mutex::new(ask), Mutex::default());
         Issuer {
             name,
             audiences,
@@ -76,21 +99,30 @@ impl Issuer {
             Keys::Known(keys) => return Ok(Arc::clone(keys)),
             Keys::Asked { ask, state } => (ask, state),
         };
-        // Whoever comes while the issuer is being asked waits for the same answer.
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        let age_ns = |at_ns: i64| now_ns.saturating_sub(at_ns);
-        let is_good = state.keys.as_ref().is_some_and(|(keys, at_ns)| {
-            age_ns(*at_ns) < FRESH_NS && keys.iter().any(|key| key.is_named(id))
-        });
-        if !is_good && state.asked_ns.is_none_or(|at_ns| age_ns(at_ns) >= PAUSE_NS) {
-            state.asked_ns = Some(now_ns);
-            match self.ask_for_keys(ask) {
+        let state = || state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(keys) = state().keys_within(FRESH_NS, id, now_ns) {
+            return Ok(keys);
+        }
+        // Whoever comes while the issuer is being asked waits for the same answer, unless the old keys will do.
+        let old = state().keys_within(LONGEST_NS, id, now_ns);
+        let ask = match (ask.try_lock(), old) {
+            (Ok(ask), _) => ask,
+            (Err(TryLockError::WouldBlock), Some(old)) => return Ok(old),
+            (Err(_), _) => ask.lock().unwrap_or_else(PoisonError::into_inner),
+        };
+        if state().begins_to_ask(id, now_ns) {
+            let asked = self.ask_for_keys(&ask);
+            let mut state = state();
+            match asked {
                 Ok(keys) => state.keys = Some((keys.into(), now_ns)),
                 Err(why) => state.why = why,
             }
         }
+        let state = state();
         match &state.keys {
-            Some((keys, at_ns)) if age_ns(*at_ns) < LONGEST_NS => Ok(Arc::clone(keys)),
+            Some((keys, at_ns)) if now_ns.saturating_sub(*at_ns) < LONGEST_NS => {
+                Ok(Arc::clone(keys))
+            }
             _ => Err(format!(
                 "the keys of {} cannot be had: {}",
                 self.name, state.why
@@ -198,6 +230,40 @@ mod tests {
         assert!(said.contains("no route"), "{said}");
         fails.store(0, Ordering::Relaxed);
         issuer.keys(Some("one"), 8 * HOUR_NS).expect("keys");
+    }
+
+    #[test]
+    fn an_issuer_that_hangs_keeps_nobody_waiting_whose_key_is_known() {
+        use std::sync::mpsc::channel;
+        let (is_asked, asked) = channel::<()>();
+        let (answers, answer) = channel::<()>();
+        let is_first = AtomicU32::new(1);
+        let ask: Ask = Box::new({
+            let answer = Mutex::new(answer);
+            move |address: &str| match address {
+                "https://keys/1" => Ok(EC.as_bytes().to_vec()),
+                _ if is_first.swap(0, Ordering::Relaxed) == 1 => Ok(format!(
+                    r#"{{"issuer": "{NAME}", "jwks_uri": "https://keys/1"}}"#
+                )
+                .into_bytes()),
+                _ => {
+                    is_asked.send(()).expect("heard");
+                    let answer = answer.lock().expect("one asks");
+                    answer.recv().expect("an answer");
+                    Err("time-out".to_owned())
+                }
+            }
+        });
+        let issuer = Issuer::asked(NAME.to_owned(), Vec::new(), Area::default(), ask);
+        issuer.keys(Some("one"), 0).expect("keys");
+        std::thread::scope(|scope| {
+            let asking = scope.spawn(|| issuer.keys(Some("one"), HOUR_NS));
+            asked.recv().expect("it is asked");
+            issuer.keys(Some("one"), HOUR_NS).expect("the old keys");
+            answers.send(()).expect("heard");
+            let asking = asking.join().expect("no panic");
+            asking.expect("the old keys");
+        });
     }
 
     #[test]
