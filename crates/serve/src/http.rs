@@ -33,6 +33,9 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 /// How long a request's body may take.
 const BODY: Duration = Duration::from_secs(120);
 
+/// Bytes of a body that anybody may send: the form to log in, with the longest token and escapes in it.
+const BODY_OF_ANYBODY: usize = 64 << 10;
+
 /// What anybody may ask for: where the API is, whether all is well, and the page to log in.
 const OPEN: [&str; 9] = [
     "/.well-known/wlcg-tape-rest-api",
@@ -264,7 +267,13 @@ async fn answer(
         return Err(problem.with(header::ACCEPT_ENCODING, "identity"));
     }
     let (head, body) = request.into_parts();
-    let body = bounded(body, service.limits.body_bytes).await?;
+    let most = service.limits.body_bytes;
+    let most = if is_open {
+        most.min(BODY_OF_ANYBODY)
+    } else {
+        most
+    };
+    let body = bounded(body, most).await?;
     if is_recorded {
         line.files = audit::files(&body);
     }
@@ -385,7 +394,8 @@ async fn bounded(body: Body, most: usize) -> Result<Bytes, Problem> {
             .source()
             .is_some_and(|cause| cause.is::<LengthLimitError>())
         {
-            let detail = format!("A body may have at most {most} bytes. Send several requests.");
+            let detail =
+                format!("A body may have at most {most} bytes here. Send several requests.");
             return tape::too_large(detail);
         }
         // Whoever has hung up in the middle does not read this.
