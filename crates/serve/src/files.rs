@@ -185,6 +185,11 @@ fn open(service: &Service, path: &[u8]) -> Result<(Contents, About), Problem> {
         return Ok((Contents::default(), about));
     }
     let archive = &service.archive;
+    // In the place that an older catalogue names may lie another file of the same length by now.
+    archive.look_at_tie().map_err(|error| {
+        let said = "The files on disk are not those that the catalogue means, so none of them is sent. Try again later.";
+        Problem::passing("The cache failed", said, error.to_string())
+    })?;
     let opened = match archive.open_cached(file) {
         // Somebody took it away, or cut it.
         Err(OpenError::Io { source, .. })

@@ -12,7 +12,7 @@ impl Service {
     /// Why requests are refused now, in words that tell nothing of the machine; none: they are taken.
     pub(crate) fn unfit(&self) -> Option<&'static str> {
         if self.catalogue_failure().is_some() {
-            return Some("the catalogue cannot be written");
+            return Some("the catalogue cannot be used");
         }
         self.audit_trouble()
             .map(|_| "the audit trail cannot be written")
@@ -34,20 +34,31 @@ impl Service {
         ))
     }
 
-    /// Looks after what requests need, now and then: gives up the room that is kept for the catalogue if the disk is
-    /// full, and finds out whether a catalogue that had failed can be written again.
+    /// Looks after what requests need, now and then: lets the lifetimes of files begin that have come, forgets requests
+    /// that ended `keep_ns` ago, gives up the room that is kept for the catalogue if the disk is full, and finds out
+    /// whether a catalogue that had failed can be written again.
     ///
     /// # Errors
     /// What somebody must put right, in words for the log.
-    pub fn look_after(&self) -> Result<(), String> {
+    pub fn look_after(&self, keep_ns: i64) -> Result<(), String> {
         let directory = self.archive.directory();
         let room = Reserve::of(directory).prepare();
-        let failure = self.catalogue_failure().clone();
-        if room == ReserveState::Gone || failure.is_some() {
-            let written = self.archive.catalogue.try_to_write();
-            *self.catalogue_failure() = written.as_ref().err().map(ToString::to_string);
-            written.map_err(|error| format!("{error}; requests are refused"))?;
-        }
+        let catalogue = &self.archive.catalogue;
+        let settled = catalogue.settle_stages(keep_ns, (self.now_ns)());
+        let settled = settled.err().map(|error| error.to_string());
+        let failure = settled.or(self.catalogue_failure().clone());
+        let written = if room == ReserveState::Gone || failure.is_some() {
+            catalogue.try_to_write().map_err(|error| error.to_string())
+        } else {
+            Ok(())
+        };
+        let its_own = || {
+            let looked = self.archive.look_at_tie();
+            looked.map_err(|error| error.to_string())
+        };
+        let usable = written.and_then(|()| its_own());
+        *self.catalogue_failure() = usable.clone().err();
+        usable.map_err(|why| format!("{why}; requests are refused"))?;
         let directory = directory.display();
         match room {
             // Whoever asked was not told why, so the log says it even if it is over.

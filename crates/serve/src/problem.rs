@@ -67,6 +67,18 @@ impl Problem {
         Problem::new(status, "No audit trail", detail).with(header::RETRY_AFTER, "60")
     }
 
+    /// What may be over soon, and its cause, which is for the operator.
+    pub fn passing(title: &'static str, said: &str, cause: String) -> Problem {
+        let said = format!(
+            "{said} If this goes on, tell the operator: the log of the service has the cause."
+        );
+        let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, title, said);
+        Problem {
+            cause: Some(cause.into()),
+            ..problem.with(header::RETRY_AFTER, "5")
+        }
+    }
+
     /// Why the database failed, if it did.
     pub fn cause(&self) -> Option<&str> {
         self.cause.as_deref()
@@ -93,23 +105,30 @@ impl Problem {
 
 impl From<CatalogueError> for Problem {
     /// Where the database failed, nothing was changed: it may be full, or be starting again, and the same request may
-    /// be sent once more; so it may to a service that is started again where the catalogue has moved.
+    /// be sent once more; so it may to a service that is started again where the catalogue has moved, was lost, or was
+    /// upgraded by a newer program.
     fn from(error: CatalogueError) -> Problem {
         let title = "The catalogue failed";
         let detail = error.to_string();
-        match error {
-            CatalogueError::Database(_) | CatalogueError::Moved { .. } => {
-                let said = "The catalogue cannot be reached or takes no changes, and nothing was changed. Try again \
-                    later. If this goes on, tell the operator: the log of the service has the cause.";
-                let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, title, said);
-                Problem {
-                    cause: Some(detail.into()),
-                    ..problem.with(header::RETRY_AFTER, "5")
-                }
+        let said = match error {
+            CatalogueError::Database(_)
+            | CatalogueError::Moved { .. }
+            | CatalogueError::Arriving { .. }
+            | CatalogueError::Lost { .. }
+            | CatalogueError::Newer { .. }
+            | CatalogueError::OtherTables { .. }
+            | CatalogueError::Certificate { .. }
+            | CatalogueError::Io { .. } => {
+                "The catalogue cannot be reached or takes no changes, and nothing was changed. Try again later."
             }
-            CatalogueError::PathTooLong { .. } => Problem::bad(detail),
-            _ => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, title, detail),
-        }
+            CatalogueError::CommitUnknown { .. } => {
+                "The connection to the catalogue was lost, and nobody knows whether the request was carried out. Send it \
+                 again: what was done is not done twice, a stage request if it has the same Idempotency-Key."
+            }
+            CatalogueError::PathTooLong { .. } => return Problem::bad(detail),
+            _ => return Problem::new(StatusCode::INTERNAL_SERVER_ERROR, title, detail),
+        };
+        Problem::passing(title, said, detail)
     }
 }
 
@@ -143,6 +162,14 @@ mod tests {
             path: "catalogue.db".into(),
             to: "a host with a pg_hba.conf".to_owned(),
         };
+        let newer = CatalogueError::Newer {
+            path: "a host with a pg_hba.conf".into(),
+            found: 99,
+            known: 1,
+        };
+        let unknown = CatalogueError::CommitUnknown {
+            source: "see pg_hba.conf".into(),
+        };
         let cases = [
             (
                 CatalogueError::Database("see pg_hba.conf".into()),
@@ -150,6 +177,8 @@ mod tests {
                 true,
             ),
             (moved, 503, true),
+            (newer, 503, true),
+            (unknown, 503, true),
             (CatalogueError::Answer("see pg_hba.conf".into()), 500, false),
         ];
         for (error, status, is_asked_again) in cases {

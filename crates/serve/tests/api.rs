@@ -339,16 +339,23 @@ fn a_service_that_cannot_enter_requests_is_not_ready_until_it_can() {
     let ready = || desk.send("GET", "/health/ready", &[], "");
     assert_eq!(ready().status, 200, "nobody has noticed yet");
     assert_eq!(desk.post("stage", files(&["/d/1"])).status, 503);
-    let status = json!({"status": "the catalogue cannot be written"});
+    let status = json!({"status": "the catalogue cannot be used"});
     assert_eq!((ready().status, ready().json()), (503, status));
-    let said = desk.service.look_after().expect_err("still full");
+    let said = desk.service.look_after(i64::MAX).expect_err("still full");
     assert!(said.contains("requests are refused"), "{said}");
     assert_eq!(ready().status, 503);
     change("DROP TRIGGER full");
-    let said = desk.service.look_after().expect_err("for the log");
+    let said = desk.service.look_after(i64::MAX).expect_err("for the log");
     assert!(said.contains("full"), "{said}");
     assert_eq!(ready().status, 200);
-    desk.service.look_after().expect("once");
+    desk.service.look_after(i64::MAX).expect("once");
+
+    // Where only polls come, it is noticed too.
+    change("CREATE TABLE moved_to (place TEXT NOT NULL, move_id TEXT NOT NULL)");
+    change("INSERT INTO moved_to VALUES ('elsewhere', 'one')");
+    let said = desk.service.look_after(i64::MAX).expect_err("moved");
+    assert!(said.contains("was moved to elsewhere"), "{said}");
+    assert_eq!(ready().status, 503);
     assert!(
         desk.catalogue
             .stages(None, 9, 9)
@@ -364,6 +371,8 @@ fn the_page_is_for_who_has_the_token_and_takes_no_name_for_markup() {
     let wrong = desk.send("POST", "/login", &[], "token=wrong");
     assert_eq!(wrong.status, 401);
     assert!(wrong.body.contains("not one of the tokens"));
+    let long = desk.send("POST", "/login", &[], "x".repeat(70_000));
+    long.refused(413, "at most 65536 bytes");
     let token = desk.token.trim_start_matches("Bearer ");
     let right = desk.send("POST", "/login", &[], format!("token={token}"));
     let cookie = right.headers[header::SET_COOKIE].to_str().expect("text");

@@ -39,6 +39,32 @@ fn a_file_that_was_cut_in_the_cache_is_not_served_and_is_staged_from_tape_again(
 }
 
 #[test]
+fn nothing_is_read_from_the_cache_of_a_later_catalogue() {
+    let desk = desk(Limits::default());
+    desk.stage(&["/d/1"]);
+    desk.deliver("d/1", &[7; 100]);
+    let tie = desk.directory.path().join("A/cache/catalogue-id");
+    let text = std::fs::read_to_string(&tie).expect("a tie");
+    let mut words = text.split(' ');
+    let (id, generation) = (words.next().expect("an id"), words.next());
+    let later = generation
+        .and_then(|word| word.parse::<u64>().ok())
+        .expect("a number")
+        + 1;
+    let line = words.next().expect("a line");
+    std::fs::write(&tie, format!("{id} {later} {line}")).expect("as after a restore");
+    let read = || desk.ask("GET", "/files/d/1", "");
+    read().refused(503, "not those that the catalogue means");
+    let said = desk.service.look_after(i64::MAX).expect_err("for the log");
+    assert!(said.contains("older than the cache"), "{said}");
+    assert_eq!(desk.send("GET", "/health/ready", &[], "").status, 503);
+    std::fs::write(&tie, text).expect("the later catalogue is back");
+    assert_eq!(read().status, 200);
+    desk.service.look_after(i64::MAX).expect_err("what it was");
+    assert_eq!(desk.send("GET", "/health/ready", &[], "").status, 200);
+}
+
+#[test]
 fn a_part_of_a_file_comes_with_its_place_and_goes_on_only_in_the_same_file() {
     let desk = desk(Limits::default());
     desk.stage(&["/d/1"]);

@@ -201,7 +201,6 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     };
     let keeper = Keeper {
         args,
-        catalogue: archive.catalogue.as_ref(),
         service: &service,
         certificate: certificate.as_deref(),
         work: &work,

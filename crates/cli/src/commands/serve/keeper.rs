@@ -6,14 +6,12 @@ use crate::error::CliError;
 use crate::gather::LOOK;
 use crate::interrupt::is_set;
 use crate::log::{self, About};
-use crate::now::now_ns;
 use crate::output::say;
 use crate::systemd;
 use signal_hook::consts::SIGHUP;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tapewise_archive::catalogue::Catalogue;
 use tapewise_serve::{Certificate, Service, Work};
 
 /// How often a certificate's files are looked at.
@@ -29,7 +27,6 @@ const REMEMBERED_NS: i64 = 14 * 86_400_000_000_000;
 /// Keeps a service in order.
 pub struct Keeper<'a> {
     pub args: &'a Serve,
-    pub catalogue: &'a dyn Catalogue,
     pub service: &'a Service,
     pub certificate: Option<&'a Certificate>,
     pub work: &'a Work,
@@ -67,14 +64,10 @@ impl Keeper<'_> {
         Ok(())
     }
 
-    /// Lets the lifetimes of files begin that have come, forgets requests that ended long ago, and looks after what the
-    /// service needs. The same trouble is told once.
+    /// Looks after stage requests and what the service needs. The same trouble is told once.
     fn settle(&self, said: &mut String) {
-        let settled = self.catalogue.settle_stages(REMEMBERED_NS, now_ns());
-        // Also if that failed: it makes room on a full disk.
-        let looked_after = self.service.look_after();
-        let settled = settled.map(|_| ()).map_err(|error| error.to_string());
-        let why = settled.and(looked_after).err().unwrap_or_default();
+        let looked_after = self.service.look_after(REMEMBERED_NS);
+        let why = looked_after.err().unwrap_or_default();
         if !why.is_empty() && why != *said {
             log::warn(About::default(), format_args!("{why}; it is tried again"));
         }
