@@ -55,6 +55,7 @@ pub(crate) fn find(
                 ("ETag" = String), ("Last-Modified" = String))),
         (status = 206, description = "The range", body = inline(Octets), content_type = "application/octet-stream"),
         (status = 404, body = Problem), (status = 409, description = "On tape only: stage it first", body = Problem),
+        (status = 412, description = "The file has no ETag of `If-Match`", body = Problem),
         (status = 416, description = "The file has no byte of the range", body = Problem)))]
 pub(crate) async fn get(
     State(service): State<Arc<Service>>,
@@ -69,8 +70,15 @@ pub(crate) async fn get(
     let text = |name| asked.get(name).and_then(|value| value.to_str().ok());
     let range = text(header::RANGE).map(str::to_owned);
     let if_range = text(header::IF_RANGE).map(str::to_owned);
+    let if_match = text(header::IF_MATCH).map(str::to_owned);
     let opened = service.ask(move |service| {
         let (mut contents, about) = open(service, &path)?;
+        if if_match.is_some_and(|tags| !about.is_among(&tags)) {
+            let detail =
+                "The file has another ETag than the request wants. Ask for all of the file again.";
+            let status = StatusCode::PRECONDITION_FAILED;
+            return Err(Problem::new(status, "Another version", detail));
+        }
         let is_same = if_range.is_none_or(|same| about.tells(&same));
         let wanted = range::wanted(range.as_deref().filter(|_| is_same), about.bytes);
         if let (Some(file), Wanted::Part(part)) = (&mut contents, &wanted) {
@@ -152,6 +160,12 @@ impl About {
             modified,
             digest: digests.join(","),
         }
+    }
+
+    /// Whether it is one of those that a client names in `If-Match`.
+    fn is_among(&self, tags: &str) -> bool {
+        let mut tags = tags.split(',').map(str::trim);
+        tags.any(|tag| tag == "*" || tag == self.tag)
     }
 
     /// Whether a client that says this in `If-Range` has a part of the same file.

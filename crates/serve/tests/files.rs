@@ -96,6 +96,12 @@ fn a_part_of_a_file_comes_with_its_place_and_goes_on_only_in_the_same_file() {
     }
     let other = ask("GET", &[("range", "bytes=40-59"), ("if-range", "\"x\"")]);
     assert_eq!((other.status, other.body.len()), (200, 100), "another file");
+    for same in ["*", &format!("\"x\", {tag}")] {
+        let part = ask("GET", &[("range", "bytes=40-59"), ("if-match", same)]);
+        assert_eq!(part.status, 206, "{same}");
+    }
+    let other = ask("GET", &[("range", "bytes=40-59"), ("if-match", "\"x\"")]);
+    other.refused(412, "another ETag");
     let beyond = ask("GET", &[("range", "bytes=100-")]);
     beyond.refused(416, "100 bytes");
     assert_eq!(beyond.headers["content-range"], "bytes */100");
