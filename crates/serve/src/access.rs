@@ -150,6 +150,19 @@ fn refused(why: impl AsRef<str>) -> Problem {
     unknown(format!("The token is refused: {}.", why.as_ref()))
 }
 
+/// A deed is not allowed at a path, as it was spelled.
+fn refusal(deed: Deed, spelling: &[u8]) -> Problem {
+    let what = match deed {
+        Deed::Stage => "stage",
+        Deed::Locate => "ask where to find",
+        Deed::Read => "read",
+    };
+    let path = shown(spelling);
+    forbidden(format!(
+        "This token does not allow you to {what} \"{path}\"."
+    ))
+}
+
 /// A 403 as RFC 6750 wants it.
 fn forbidden(detail: impl Into<String>) -> Problem {
     let problem = Problem::new(StatusCode::FORBIDDEN, "Not allowed", detail);
@@ -182,6 +195,18 @@ impl Who {
         grants.any(|(granted, area)| *granted == deed && area.covers(path))
     }
 
+    /// Whether a deed is allowed at a path of the archive, which is empty for all of it.
+    ///
+    /// # Errors
+    /// A refusal that names the path.
+    pub fn check_at(&self, deed: Deed, path: &[u8]) -> Result<(), Problem> {
+        if self.is_granted(deed, path) {
+            Ok(())
+        } else {
+            Err(refusal(deed, &[b"/", path].concat()))
+        }
+    }
+
     /// Whether a deed is allowed with everything that a client's path may mean. A path that means nothing is allowed:
     /// it leads to no file.
     ///
@@ -193,14 +218,7 @@ impl Who {
         if meanings.iter().all(|path| self.is_granted(deed, path)) {
             return Ok(());
         }
-        let what = match deed {
-            Deed::Stage => "stage",
-            Deed::Locate => "ask where to find",
-            Deed::Read => "read",
-        };
-        let path = shown(spelling);
-        let detail = format!("This token does not allow you to {what} \"{path}\".");
-        Err(forbidden(detail))
+        Err(refusal(deed, spelling))
     }
 
     /// Whether a deed is allowed with a file of an own request. A user of the settings looks after all of them, also of

@@ -3,6 +3,7 @@
 //! A line stands in the file before its client has the answer. The file is opened for every line, so it can be moved
 //! away at any time. If it cannot be opened, nothing that belongs into it is carried out.
 
+use crate::names::in_archive;
 use axum::http::{Method, StatusCode, Uri};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -34,8 +35,12 @@ pub(crate) struct Line {
 
 /// Whether a request belongs into the trail whatever comes of it: it changes something, or reads a file.
 pub(crate) fn is_recorded(method: &Method, uri: &Uri) -> bool {
-    let is_look = [Method::GET, Method::HEAD].contains(method);
-    !is_look || uri.path().starts_with("/files/")
+    let reads_file = || in_archive(uri.path()).is_some_and(|path| path != "/");
+    match method.as_str() {
+        "GET" | "HEAD" => reads_file(),
+        "PROPFIND" => false,
+        _ => true,
+    }
 }
 
 /// Whether an answer belongs into the trail whatever was asked for: somebody was not let in.

@@ -1,14 +1,14 @@
 //! Contents of staged files: from the cache, where a file appears only when it is whole and its checksum was right.
 
 use crate::access::{Deed, Who};
-use crate::names::meanings;
+use crate::names::{in_archive, meanings};
 use crate::problem::Problem;
 use crate::range::{self, Wanted};
 use crate::service::Service;
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,13 +22,12 @@ use std::sync::Arc;
 use tapewise_archive::catalogue::FileId;
 use tapewise_archive::deliver::shown;
 use tapewise_archive::open::OpenError;
-use tapewise_archive::record::File;
-use tapewise_archive::sums::{Kind, Sum};
+use tapewise_archive::sums::{Kind, Sum, Summer};
 use tokio::task;
 use utoipa::ToSchema;
 
-/// Where they are.
-pub(crate) const FILES: &str = "/files/";
+/// By which a client says what sums it wants (RFC 3230).
+const WANT_DIGEST: &str = "want-digest";
 
 /// Bytes of one piece of an answer.
 const PIECE_BYTES: usize = 1 << 20;
@@ -46,12 +45,19 @@ pub(crate) fn find(
     Ok(None)
 }
 
-/// The contents of a file that is in the cache, or one range of them.
+/// The path in the archive that an address is for: bytes, and not always text.
+pub(crate) fn path_of(address: &Uri) -> Result<Vec<u8>, Problem> {
+    let path = in_archive(address.path()).ok_or_else(Problem::no_address)?;
+    Ok(percent_decode_str(path).collect())
+}
+
+/// The contents of a file that is in the cache, or one range of them. Unless its first directory has the name of one of
+/// the service's own addresses, `/{path}` is the same file.
 #[utoipa::path(get, path = "/files/{path}", tag = "files",
     params(("path" = String, Path, description = "The file's path in the archive"),
         ("Range" = Option<String>, Header, description = "One range of bytes, such as `bytes=1000-`")),
     responses((status = 200, body = inline(Octets), content_type = "application/octet-stream",
-            headers(("Digest" = String, description = "The checksums that the archive has of the whole file, as RFC 3230 has it"),
+            headers(("Digest" = String, description = "The checksums that the archive has of the whole file, as RFC 3230 has it; to HEAD with `Want-Digest: adler32` that one in any case"),
                 ("ETag" = String), ("Last-Modified" = String))),
         (status = 206, description = "The range", body = inline(Octets), content_type = "application/octet-stream"),
         (status = 404, body = Problem), (status = 409, description = "On tape only: stage it first", body = Problem),
@@ -60,19 +66,21 @@ pub(crate) fn find(
 pub(crate) async fn get(
     State(service): State<Arc<Service>>,
     Extension(who): Extension<Arc<Who>>,
+    method: Method,
     address: Uri,
     asked: HeaderMap,
 ) -> Result<Response, Problem> {
-    // Names are bytes, and not always text.
-    let path = address.path().strip_prefix(FILES).unwrap_or_default();
-    let path: Vec<u8> = percent_decode_str(path).collect();
+    let path = path_of(&address)?;
     who.check(Deed::Read, &path)?;
     let text = |name| asked.get(name).and_then(|value| value.to_str().ok());
     let range = text(header::RANGE).map(str::to_owned);
     let if_range = text(header::IF_RANGE).map(str::to_owned);
     let if_match = text(header::IF_MATCH).map(str::to_owned);
+    let wants_adler32 = method == Method::HEAD
+        && text(HeaderName::from_static(WANT_DIGEST))
+            .is_some_and(|wanted| wanted.to_ascii_lowercase().contains("adler32"));
     let opened = service.ask(move |service| {
-        let (mut contents, about) = open(service, &path)?;
+        let (mut contents, mut about) = open(service, &path)?;
         if if_match.is_some_and(|tags| !about.is_among(&tags)) {
             let detail =
                 "The file has another ETag than the request wants. Ask for all of the file again.";
@@ -84,6 +92,9 @@ pub(crate) async fn get(
         if let (Some(file), Wanted::Part(part)) = (&mut contents, &wanted) {
             let sought = file.seek(SeekFrom::Start(part.start));
             sought.map_err(|error| unreadable(error.to_string()))?;
+        }
+        if let Some(file) = contents.as_mut().filter(|_| wants_adler32) {
+            about.add_adler32(file)?;
         }
         Ok((contents, about, wanted))
     });
@@ -126,8 +137,9 @@ pub(crate) async fn get(
     if let Some(at) = about.modified {
         tell(header::LAST_MODIFIED, at);
     }
-    if !about.digest.is_empty() {
-        tell(HeaderName::from_static("digest"), about.digest);
+    let digests: Vec<String> = about.sums.iter().filter_map(digest).collect();
+    if !digests.is_empty() {
+        tell(HeaderName::from_static("digest"), digests.join(","));
     }
     Ok(response)
 }
@@ -138,28 +150,45 @@ pub(crate) async fn get(
 struct Octets(#[expect(dead_code, reason = "only its schema is used")] Vec<u8>);
 
 /// What clients are told of a file beside its contents.
-struct About {
-    bytes: u64,
+pub(crate) struct About {
+    pub bytes: u64,
     /// Another version of the file has another one.
-    tag: String,
+    pub tag: String,
     /// When it was last written, as HTTP has it; none: longer ago than HTTP can say.
-    modified: Option<String>,
-    /// Its checksums as RFC 3230 has them; those that it has no names for are left out.
-    digest: String,
+    pub modified: Option<String>,
+    sums: Vec<Sum>,
 }
 
 impl About {
-    fn of(file: FileId, entry: &File) -> About {
-        let modified = Timestamp::from_nanosecond(entry.modified_ns.into()).ok();
+    pub(crate) fn of(file: FileId, bytes: u64, modified_ns: i64, sums: &[Sum]) -> About {
+        let modified = Timestamp::from_nanosecond(modified_ns.into()).ok();
         let modified =
             modified.and_then(|at| DateTimePrinter::new().timestamp_to_rfc9110_string(&at).ok());
-        let digests: Vec<String> = entry.sums.iter().filter_map(digest).collect();
         About {
-            bytes: entry.bytes,
-            tag: format!("\"{:x}-{:x}-{:x}\"", file.0, entry.bytes, entry.modified_ns),
+            bytes,
+            tag: format!("\"{:x}-{bytes:x}-{modified_ns:x}\"", file.0),
             modified,
-            digest: digests.join(","),
+            sums: sums.to_vec(),
         }
+    }
+
+    /// Adds the sum by which grid sites compare copies, if the archive does not have it, from contents that have the sums
+    /// which it has.
+    fn add_adler32(&mut self, file: &mut fs::File) -> Result<(), Problem> {
+        if self.sums.iter().any(|sum| sum.kind == Kind::Adler32) {
+            return Ok(());
+        }
+        let kinds = self.sums.iter().map(|sum| sum.kind);
+        let mut summer = Summer::new(kinds.chain([Kind::Adler32]));
+        let read = file.rewind().and_then(|()| io::copy(file, &mut summer));
+        let bytes = read.map_err(|error| unreadable(error.to_string()))?;
+        let sums = summer.finish();
+        if bytes != self.bytes || !sums.starts_with(&self.sums) {
+            let why = "The file is damaged in the cache. Tell the operator: `tapewise catalog check` says what to do.";
+            return Err(unreadable(why.to_owned()));
+        }
+        self.sums = sums;
+        Ok(())
     }
 
     /// Whether it is one of those that a client names in `If-Match`.
@@ -174,7 +203,7 @@ impl About {
     }
 }
 
-/// A sum as RFC 3230 and the list of digests at IANA have it.
+/// A sum as RFC 3230 and the list of digests at IANA have it; none if they have no name for it.
 fn digest(sum: &Sum) -> Option<String> {
     let name = match sum.kind {
         Kind::Adler32 => return Some(format!("adler32={}", sum.hex())),
@@ -194,7 +223,12 @@ fn open(service: &Service, path: &[u8]) -> Result<(Contents, About), Problem> {
         return Err(Problem::new(StatusCode::NOT_FOUND, "No such file", detail));
     };
     let entry = service.archive.catalogue.file(file)?;
-    let about = About::of(file, &entry.file);
+    let about = About::of(
+        file,
+        entry.file.bytes,
+        entry.file.modified_ns,
+        &entry.file.sums,
+    );
     if about.bytes == 0 {
         return Ok((Contents::default(), about));
     }

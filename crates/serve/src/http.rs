@@ -3,13 +3,14 @@
 use crate::access::Who;
 use crate::audit::{self, Line};
 use crate::connections::{PATIENCE, serve};
+use crate::names::in_archive;
 use crate::peer::origin;
 use crate::problem::Problem;
 use crate::rate::Rates;
 use crate::service::Service;
 use crate::tls::{Certificate, Secured};
 use crate::trace::{Call, Tracer};
-use crate::{failed, files, metrics, openapi, page, requests, status, tape};
+use crate::{dav, failed, files, metrics, openapi, page, requests, status, tape};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -51,8 +52,9 @@ const OPEN: [&str; 9] = [
 
 /// All addresses of a service.
 pub fn router(service: Arc<Service>) -> Router {
+    let contents = get(files::get).fallback(dav::properties);
     let router = Router::new()
-        .route("/", get(page::show))
+        .route("/", get(page::show).fallback(dav::properties))
         .route("/cartridge/{label}", get(page::cartridge))
         .route(
             "/request/{id}",
@@ -86,7 +88,7 @@ pub fn router(service: Arc<Service>) -> Router {
         .route("/api/v1/drives", get(requests::drives))
         .route("/api/v1/history", get(requests::history))
         .route("/metrics", get(metrics::metrics))
-        .route("/files/{*path}", get(files::get))
+        .route("/{*path}", contents)
         .route("/.well-known/wlcg-tape-rest-api", get(tape::discovery));
     let router = both(router, "/stage", post(tape::stage));
     let router = both(router, "/stage/{id}", get(tape::poll).delete(tape::delete));
@@ -94,8 +96,7 @@ pub fn router(service: Arc<Service>) -> Router {
     let router = both(router, "/release/{id}", post(tape::release));
     let router = both(router, "/archiveinfo", post(tape::archiveinfo));
     router
-        .fallback(nothing)
-        .method_not_allowed_fallback(wrong_method)
+        .method_not_allowed_fallback(async || Problem::wrong_method())
         // Bodies are read, and bounded, by `admit`.
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(Arc::clone(&service), admit))
@@ -112,16 +113,6 @@ fn both(
     router
         .route(&format!("{path}/"), answer.clone())
         .route(&path, answer)
-}
-
-async fn nothing() -> Problem {
-    let detail = "Nothing is served here. GET /.well-known/wlcg-tape-rest-api names the address of the tape API.";
-    Problem::new(StatusCode::NOT_FOUND, "No such address", detail)
-}
-
-async fn wrong_method() -> Problem {
-    let detail = "This address does not take this method.";
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "Wrong method", detail)
 }
 
 /// Lets in whoever may come, with a body that is not too large, and keeps the audit trail; says to browsers what pages
@@ -254,7 +245,7 @@ async fn answer(
         Arc::clone(service).ask(opened).await?;
     }
     let path = request.uri().path();
-    if !path.starts_with(files::FILES) && percent_decode_str(path).decode_utf8().is_err() {
+    if in_archive(path).is_none() && percent_decode_str(path).decode_utf8().is_err() {
         let detail = "The escapes in this address are not UTF-8.";
         return Err(Problem::bad(detail));
     }

@@ -22,6 +22,7 @@
 //! | `names` | what a path in a request means in the archive |
 //! | `lifetime` | how long a staged file stays in the cache |
 //! | `files` | contents of staged files |
+//! | `dav` | what WebDAV clients ask before they read: the properties of files and directories |
 //! | `range` | what part of a file a client wants |
 //! | `drives` | what drives did, from their events |
 //! | `requests` | our own API: requests of all, priorities, hold and cancel; drives and history |
@@ -42,6 +43,7 @@ mod area;
 mod audit;
 mod body;
 mod connections;
+mod dav;
 mod drives;
 mod failed;
 mod files;

@@ -6,6 +6,39 @@
 
 use percent_encoding::percent_decode;
 
+/// Below this address are files whatever their names.
+const FILES: &str = "/files";
+
+/// The first parts of the service's own addresses. A file or directory of such a name is below `/files` only.
+const OWN: [&str; 15] = [
+    ".well-known",
+    "api",
+    "cartridge",
+    "failed",
+    "favicon.ico",
+    "files",
+    "health",
+    "live.js",
+    "login",
+    "metrics",
+    "openapi.json",
+    "plan",
+    "request",
+    "style.css",
+    "tape",
+];
+
+/// What an address is in the archive, with a slash in front and escaped as it came; none for those of the service.
+pub fn in_archive(address: &str) -> Option<&str> {
+    match address.strip_prefix(FILES) {
+        Some("") => return Some("/"),
+        Some(path) if path.starts_with('/') => return Some(path),
+        _ => {}
+    }
+    let first = address.trim_start_matches('/').split('/').next()?;
+    (!OWN.contains(&first)).then_some(address)
+}
+
 /// Longest path that is looked up, in bytes: no Linux system opens a longer one.
 const LONGEST: usize = 4096;
 
@@ -58,6 +91,25 @@ mod tests {
     fn first(spelling: &str) -> String {
         let meanings = meanings(spelling).expect(spelling);
         String::from_utf8(meanings[0].clone()).expect("text")
+    }
+
+    #[test]
+    fn an_address_is_the_services_own_or_a_file_and_below_files_always_a_file() {
+        for (address, path) in [
+            ("/d/1", Some("/d/1")),
+            ("/files/d/1", Some("/d/1")),
+            ("/files/plan/1", Some("/plan/1")),
+            ("/files/files/1", Some("/files/1")),
+            ("/plans/1", Some("/plans/1")),
+            ("/filesystem", Some("/filesystem")),
+            ("/", Some("/")),
+            ("/files", Some("/")),
+            ("/plan", None),
+            ("//plan/1", None),
+            ("/tape/v2/stage", None),
+        ] {
+            assert_eq!(in_archive(address), path, "{address}");
+        }
     }
 
     #[test]

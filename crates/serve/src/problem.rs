@@ -40,6 +40,18 @@ impl Problem {
         Problem::new(StatusCode::BAD_REQUEST, "Bad request", detail)
     }
 
+    /// An address at which nothing is.
+    pub fn no_address() -> Problem {
+        let detail = "Nothing is served here. GET /.well-known/wlcg-tape-rest-api names the address of the tape API.";
+        Problem::new(StatusCode::NOT_FOUND, "No such address", detail)
+    }
+
+    /// An address that is asked in another way.
+    pub fn wrong_method() -> Problem {
+        let detail = "This address does not take this method.";
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "Wrong method", detail)
+    }
+
     /// A stage that does not exist.
     pub fn no_stage() -> Problem {
         let detail = "There is no stage request with this id. It was deleted, it ended too long ago, or somebody else asked for it.";

@@ -3,6 +3,7 @@
 mod access;
 mod api;
 mod audit;
+mod dav;
 mod desk;
 mod failed;
 mod files;

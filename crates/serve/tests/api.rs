@@ -20,7 +20,7 @@ fn discovery_needs_no_token_and_everything_else_does() {
         ("GET", "/tape/v1/stage/x"),
         ("GET", "/metrics"),
         ("GET", "/files/d/1"),
-        ("GET", "/nowhere"),
+        ("GET", "/tape/v2/stage"),
     ] {
         for (token, words) in [
             ("", "Authorization: Bearer"),
@@ -259,7 +259,8 @@ fn what_makes_no_sense_is_refused_with_an_example() {
     let more = r#"{"files": [{"path": "/d/1", "targetedMetadata": {"x": {"y": 1}, "default": {"z": 1}}}]}"#;
     assert_eq!(desk.post("stage", more).status, 201);
     desk.ask("PUT", "/tape/v1/stage", "").refused(405, "method");
-    desk.ask("GET", "/nowhere", "").refused(404, "well-known");
+    desk.ask("GET", "/tape/v2/stage", "")
+        .refused(404, "well-known");
     desk.post("release/unknown", paths(&["/d/1"]))
         .refused(404, "no stage request");
 }
@@ -478,6 +479,11 @@ fn everything_that_the_description_names_is_served_and_needs_the_token_where_it_
         );
     }
     for (path, methods) in paths {
+        let own = path.split('/').nth(1).filter(|own| *own != "files");
+        if let Some(own) = own {
+            let below = desk.ask("GET", &format!("/{own}/no/such"), "");
+            below.refused(404, "Nothing is served here");
+        }
         for (method, operation) in methods.as_object().expect("methods") {
             let method = method.to_uppercase();
             let asked = path.replace("{id}", "x").replace("{path}", "d/1");

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 use tapewise_archive::catalogue::{Catalogue, Requests, Volumes, Writes};
+use tapewise_archive::sums::{Kind, Sum};
 use tapewise_house::root;
 use tapewise_house::tgt::{lacks, skip};
 
@@ -293,10 +294,13 @@ fn a_user_with_a_new_token_is_let_in_when_the_settings_are_read_again() {
     }
 }
 
-const GFAL: [&str; 4] = [
+const GFAL: [&str; 7] = [
     "gfal-bringonline",
     "gfal-xattr",
     "gfal-archivepoll",
+    "gfal-ls",
+    "gfal-sum",
+    "gfal-copy",
     "gfal-evict",
 ];
 
@@ -315,25 +319,25 @@ fn gfal(service: &Running, command: &Path, args: &[&str]) -> String {
 
 /// The client that FTS and Rucio are built on, as Debian has it.
 #[test]
-fn gfal2_stages_polls_and_releases_files() {
+fn gfal2_stages_polls_reads_and_releases_files() {
     if let Some(why) = lacks(&GFAL) {
         return skip("gfal2 stages files", &why);
     }
-    stage_poll_and_release(Path::new("/usr/bin"));
+    stage_poll_read_and_release(Path::new("/usr/bin"));
 }
 
 /// The same commands, written anew by others.
 #[test]
-fn xgfalclient_stages_polls_and_releases_files() {
+fn xgfalclient_stages_polls_reads_and_releases_files() {
     let programs = root().join("target/peers/bin");
     if !GFAL.iter().all(|name| programs.join(name).is_file()) {
         let why = "xgfalclient is not installed; `make targets` installs it";
         return skip("xgfalclient stages files", why);
     }
-    stage_poll_and_release(&programs);
+    stage_poll_read_and_release(&programs);
 }
 
-fn stage_poll_and_release(programs: &Path) {
+fn stage_poll_read_and_release(programs: &Path) {
     let desk = desk();
     let files = on_tape(&desk, 3);
     let service = Running::start(&desk);
@@ -366,6 +370,22 @@ fn stage_poll_and_release(programs: &Path) {
     assert!(locality.contains("ONLINE_AND_NEARLINE"), "{locality}");
     let archived = of("gfal-archivepoll", &[&one]);
     assert!(archived.contains("READY"), "{archived}");
+    // The same URL is looked at and read, and has the sum by which sites of the grid compare copies.
+    let (name, contents) = files.iter().next().expect("a file");
+    let (directory, inner) = name.split_once('/').expect("in a directory");
+    let listed = of("gfal-ls", &["-l", &url(directory)]);
+    let lists = |line: &str| line.contains(inner) && line.contains(&contents.len().to_string());
+    assert!(listed.lines().any(lists), "{listed}");
+    let sum = Sum::of(Kind::Adler32, contents).hex();
+    let told = of("gfal-sum", &[&one, "ADLER32"]);
+    assert!(told.contains(&sum), "{told}, not {sum}");
+    let back = desk.path().join("back");
+    let to = format!("file://{}", back.display());
+    let copied = of("gfal-copy", &[&one, &to]);
+    assert!(
+        std::fs::read(&back).is_ok_and(|read| read == *contents),
+        "{copied}"
+    );
     let released = of("gfal-evict", &[&one]);
     assert_eq!(released, "");
 }

@@ -7,7 +7,7 @@ set -euo pipefail
 
 kernel=${1:?a directory for the kernel}
 packages=(strace tgt libiscsi7 qemu-system-x86 qemu-block-extra busybox-static cpio kmod xz-utils mt-st e2fsprogs
-    gfal2-plugin-http python3-gfal2-util gfal2-util-scripts postgresql)
+    gfal2-plugin-file gfal2-plugin-http python3-gfal2-util gfal2-util-scripts postgresql)
 
 skip() {
     echo "SKIPPED: tests against real SCSI targets and PostgreSQL: $1" >&2
