@@ -30,8 +30,8 @@ mod station;
 mod work;
 
 pub use bay::Stamp;
-pub(crate) use clean::is_cleaner;
 pub use error::{Blame, PoolError};
+pub(crate) use library::is_cleaner;
 pub use listener::{Listener, Said};
 pub use person::{Answer, Person};
 pub use work::{Admission, Fit, Pace, Trouble, Work, WorkError};

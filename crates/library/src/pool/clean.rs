@@ -3,14 +3,12 @@
 use super::bay::{Bay, Site, past_attentions};
 use super::desk::{Desk, lock};
 use super::error::PoolError;
+use super::library::{CLEANERS, is_cleaner};
 use std::sync::Mutex;
 use std::time::Duration;
 use tapewise_run::RunError;
 use tapewise_scsi::commands::ElementKind;
 use tapewise_scsi::{Changer, Condition, NotReady, ScsiError};
-
-/// Labels of cleaning cartridges begin so, by the custom of all makers.
-const PREFIX: &str = "CLN";
 
 /// The makers say "up to five minutes"; three times that.
 const LIMIT: Duration = Duration::from_secs(900);
@@ -77,7 +75,7 @@ impl Desk {
                     "{name} asks to be cleaned; {cleaner} is in another drive, so after its next volume"
                 ),
                 None => format!(
-                    "{name} asks to be cleaned, and no cleaning cartridge ({PREFIX}...) is left in \
+                    "{name} asks to be cleaned, and no cleaning cartridge ({CLEANERS}...) is left in \
                      the library: import one"
                 ),
             });
@@ -104,11 +102,6 @@ impl Desk {
         let attempt = |changer: &mut Changer, from| Ok(changer.move_medium(from, to)?);
         self.libraries[library].carry(label, to, &mut self.listener, attempt)
     }
-}
-
-/// Whether this is the label of a cleaning cartridge.
-pub(crate) fn is_cleaner(label: &str) -> bool {
-    label.starts_with(PREFIX)
 }
 
 /// Why a drive was not cleaned.

@@ -11,6 +11,9 @@ use tapewise_scsi::{Changer, Condition, Inventory, ScsiError};
 /// A library that is starting looks at its shelves first.
 const READY_LIMIT: Duration = Duration::from_secs(1800);
 
+/// Labels of cleaning cartridges begin so, by the custom of all makers.
+pub(super) const CLEANERS: &str = "CLN";
+
 /// A robot with its shelves.
 pub(super) struct Library {
     pub changer: Changer,
@@ -248,7 +251,7 @@ impl Library {
     ///
     /// # Errors
     /// [`PoolError::Missing`] when the cartridge is nowhere, [`PoolError::Elsewhere`] when somebody else has put it into a
-    /// drive meanwhile, [`PoolError::Unusable`] when the library does not take the cartridge itself, [`PoolError::Robot`] when
+    /// drive meanwhile, [`PoolError::Unusable`] when the library does not take a volume for a drive, [`PoolError::Robot`] when
     /// it is elsewhere than it should be, and the log's.
     pub fn carry(
         &mut self,
@@ -306,7 +309,7 @@ impl Library {
                     });
                 }
                 // The cartridge is no fault of the robot: another one may well be carried.
-                Some(at) if at == from && is_of_cartridge(&error) => {
+                Some(at) if at == from && self.is_refused(label, to, &error) => {
                     return Err(PoolError::Unusable {
                         volume: label.to_owned(),
                         drive: self.words(to),
@@ -349,6 +352,14 @@ impl Library {
         }
     }
 
+    /// Whether a drive cannot have a volume, by the volume itself. Of one that does not come out of a drive, whoever waits for
+    /// the drive would be blamed; so would he for a cleaning cartridge.
+    fn is_refused(&self, label: &str, to: u16, error: &ScsiError) -> bool {
+        self.kind(to) == Some(ElementKind::Drive)
+            && !is_cleaner(label)
+            && error.condition() == Some(Condition::Medium)
+    }
+
     /// The error of a cartridge that is in no element.
     pub fn not_there(&self, label: &str) -> PoolError {
         let unknown = || PoolError::NoSuchVolume {
@@ -373,14 +384,14 @@ impl Library {
     }
 }
 
+/// Whether this is the label of a cleaning cartridge.
+pub(crate) fn is_cleaner(label: &str) -> bool {
+    label.starts_with(CLEANERS)
+}
+
 /// The addresses of a range.
 fn addresses(range: ElementRange) -> impl Iterator<Item = u16> {
     (0..range.count).map(move |number| range.first.saturating_add(number))
-}
-
-/// Whether a move failed by the cartridge that was to be moved.
-fn is_of_cartridge(error: &ScsiError) -> bool {
-    matches!(error.condition(), Some(Condition::Medium))
 }
 
 /// Whether the same move may go well a second time: mechanics may, and what only said that something
@@ -391,4 +402,45 @@ fn may_pass(error: &ScsiError) -> bool {
             error.condition(),
             Some(Condition::Hardware | Condition::UnitAttention(_) | Condition::Element)
         )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{library, robot};
+    use tapewise_scsi::Sense;
+
+    #[test]
+    fn only_a_volume_that_a_drive_is_to_have_is_refused_for_itself() {
+        let emulated = library(1);
+        let (mut library, told) = Library::open(robot(&emulated)).unwrap();
+        let drive = told.serials[0].0;
+        let mut listener: Listener = Box::new(|_| {});
+        let mut carry = |label: &str, to, works| {
+            let attempt = |changer: &mut Changer, from| {
+                if works {
+                    return Ok(changer.move_medium(from, to)?);
+                }
+                let sense = Sense::decode(&[0x70, 0, 3, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0x53, 0]);
+                Err(RunError::Scsi(ScsiError::Sense {
+                    command: "MOVE MEDIUM",
+                    sense: Box::new(sense.unwrap()),
+                }))
+            };
+            library.carry(label, to, &mut listener, attempt)
+        };
+        let refused = carry("TW0001", drive, false);
+        assert!(
+            matches!(refused, Err(PoolError::Unusable { .. })),
+            "{refused:?}"
+        );
+        carry("TW0001", drive, true).unwrap();
+        for (label, to) in [("TW0001", 1025), ("CLN001", drive)] {
+            let failed = carry(label, to, false);
+            assert!(
+                matches!(failed, Err(PoolError::Robot { .. })),
+                "{label}: {failed:?}"
+            );
+        }
+    }
 }
