@@ -312,6 +312,31 @@ fn a_drive_that_has_told_its_position_and_lost_it_is_not_where_we_count() {
 }
 
 #[test]
+fn a_drive_that_is_right_about_the_beginning_alone_has_not_told_its_position() {
+    let mut is_at_beginning = true;
+    let (mut drive, _) = drive_that(move |opcode, data| match opcode {
+        0x08 => {
+            is_at_beginning = false;
+            Completion::good(0)
+        }
+        0x34 => {
+            let mut answer = [0; 32];
+            answer[0] = u8::from(is_at_beginning) << 7;
+            send(&answer, data)
+        }
+        _ => Completion::good(0),
+    });
+    drive.rewind().unwrap();
+    assert_eq!(drive.position().unwrap().source, PositionSource::Long);
+    drive.read(&mut [0; 10]).unwrap();
+    let position = drive.position().unwrap();
+    assert_eq!(
+        (position.block, position.source),
+        (1, PositionSource::Counted)
+    );
+}
+
+#[test]
 fn a_dummy_position_is_replaced_by_our_count_or_refused() {
     let (mut drive, _) = drive("aaa|aaa", Skill::LEAST);
     // Nothing was counted yet, and the flag of the beginning is missing: a step back shows that the

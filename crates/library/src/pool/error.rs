@@ -247,7 +247,10 @@ impl Blame {
                 Status::Busy | Status::TaskSetFull => Blame::Drive,
                 _ => Blame::Nobody,
             },
-            ScsiError::StillNotReady { .. } | ScsiError::NotWritten { .. } => Blame::Drive,
+            ScsiError::StillNotReady { .. }
+            | ScsiError::NotWritten { .. }
+            | ScsiError::PositionUnknown
+            | ScsiError::WasReset => Blame::Drive,
             ScsiError::Reserved { .. } | ScsiError::LeaseOver => Blame::Reserved,
             _ => error.condition().map_or(Blame::Nobody, Blame::by_condition),
         }

@@ -138,7 +138,8 @@ impl TapeDrive {
             };
             if let Some(told) = told {
                 self.position_form = Some(form);
-                self.tells_position |= told.as_ref().is_some_and(|told| !is_dummy(told));
+                // Some give zeros everywhere and are right about the beginning.
+                self.tells_position |= told.as_ref().is_some_and(|told| told.block > 0);
                 return Ok(told);
             }
             form = next;
