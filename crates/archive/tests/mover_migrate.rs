@@ -7,10 +7,13 @@ use rusqlite::Connection;
 use site::{Site, noise};
 use std::io::Write;
 use std::process::{Command, Stdio};
-use tapewise_archive::catalogue::{Copy, CopyState, Files, Loss, Recorded, Volumes};
-use tapewise_archive::mover::{MoveError, Precompress};
+use std::sync::atomic::{AtomicBool, Ordering};
+use tapewise_archive::catalogue::{Copy, CopyState, Files, Loss, Recorded, Volumes, Writes};
+use tapewise_archive::mover::{MoveError, Others, Precompress};
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_emulator::{BadBlock, Faults};
+use tapewise_formats::event::{Action, Event};
+use tapewise_run::Log;
 use tapewise_scsi::commands::ReadOutcome;
 
 fn copies(site: &Site, path: &str) -> Vec<Copy> {
@@ -78,6 +81,20 @@ fn two_copies_in_parts_find_volumes_that_hold_nothing_of_each_other() {
     site.assert_comes_back(&files, "back");
 }
 
+/// Stops what is done when a second cartridge is mounted.
+struct Stopping {
+    stop: &'static AtomicBool,
+    mounts: u32,
+}
+
+impl Log for Stopping {
+    fn event(&mut self, event: &Event) -> std::io::Result<()> {
+        self.mounts += u32::from(event.action == Action::Mount);
+        self.stop.store(self.mounts > 1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
 #[test]
 fn a_cartridge_that_holds_more_than_was_read_in_is_neither_repacked_away_nor_forgotten() {
     let mut site = Site::new(1, 8, Faults::none());
@@ -107,11 +124,35 @@ fn a_cartridge_that_holds_more_than_was_read_in_is_neither_repacked_away_nor_for
         repacked.holds_more
     };
     lose(&mut site);
-    // Parts alone, as the other cartridges are elsewhere.
+    // Parts alone, as the other cartridges are elsewhere; or as somebody stops it all before they were read.
     site.read_in(&["TW0001"]);
     let more = holds_more(&mut site).expect("more");
     assert!(more.contains("parts of files without the others"), "{more}");
+    lose(&mut site);
     let labels = ["TW0001", "TW0002", "TW0003", "TW0004"];
+    let stopped = site.mover(|mover| {
+        let stop: &AtomicBool = Box::leak(Box::default());
+        (mover.stop, mover.log) = (stop, Box::leak(Box::new(Stopping { stop, mounts: 0 })));
+        mover.read_in(&labels.map(str::to_owned), Others::Add, 1)
+    });
+    stopped.expect_err("stopped");
+    assert_eq!(holds_more(&mut site), Some(more.clone()));
+    // Or as one of them is being written, so that it is not added.
+    site.read_in(&["TW0002"]);
+    let (other, _) = site
+        .catalogue
+        .find_volume("TW0002")
+        .expect("one")
+        .expect("it");
+    site.store(1, 1, 9);
+    let begun = site
+        .catalogue
+        .begin_write(other, &[(site.id("d9/0"), 1)], 9);
+    let begun = begun.expect("begun");
+    let rebuilt = site.read_in(&labels);
+    assert_eq!((rebuilt.joined.files, rebuilt.left_out.len()), (0, 1));
+    assert_eq!(holds_more(&mut site), Some(more));
+    site.catalogue.abandon_write(begun.id).expect("given up");
     assert_eq!(site.read_in(&labels).joined.files, 1);
     // Alone again, but the catalogue knows the file.
     site.read_in(&["TW0001"]);

@@ -1,7 +1,7 @@
 //! Cartridges are read from end to end: those that others wrote, and ours whose catalogue was lost or is
 //! older than the tape. All drives read at once.
 
-use super::join::{FoundParts, Joined, LeftOut, is_file, whole};
+use super::join::{FoundParts, LeftOut, is_file, whole};
 use super::session::DriveContext;
 use super::{MoveError, Mover};
 use crate::catalogue::{HOLDS_MORE, Recorded, Rejoined, too_long};
@@ -10,7 +10,9 @@ use crate::foreign::{ForeignVolume, is_same_label};
 use crate::ltfs::volume::{LtfsError, LtfsVolume, label_in_drive, name_in_drive};
 use crate::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use crate::sums::{Kind, Sum};
-use crate::volume::{Found, Located, Scanned, Trouble, VolumeError, Wrong, read_label, scan};
+use crate::volume::{
+    Found, Located, Member, Scanned, Trouble, VolumeError, Wrong, read_label, scan,
+};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use tapewise_library::pool::{Trouble as WorkTrouble, WorkError};
@@ -232,13 +234,15 @@ impl Reading<'_> {
             return Ok(Added::default());
         };
         let mut left_out = found.left_out;
-        let mut copies = Vec::new();
+        let (mut copies, mut parts) = (Vec::new(), Vec::new());
         for located in &found.members {
             let is_taken = is_file(located).and_then(|()| self.fits(&located.member.path));
             let taken = is_taken.and_then(|()| match located.member.part {
                 Some(_) => {
-                    let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-                    parts.add(number, located)
+                    let mut all = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+                    all.add(number, located)?;
+                    parts.push(&located.member);
+                    Ok(())
                 }
                 None => {
                     copies.push(whole(located, 0, self.copies_wanted)?);
@@ -273,13 +277,16 @@ impl Reading<'_> {
         };
         let mut joined = catalogue.rejoin(std::slice::from_ref(&volume), &copies, now_ns)?;
         joined.displaced += missing;
-        let mut ours = self.ours.lock().unwrap_or_else(PoisonError::into_inner);
-        ours.insert(number, volume);
-        Ok(Added {
+        let added = Added {
             joined,
             left_out,
             troubles: found.troubles,
-        })
+        };
+        // What comes of the parts is known when all cartridges were read, which may not happen.
+        self.note_more(&volume, &parts, &added)?;
+        let mut ours = self.ours.lock().unwrap_or_else(PoisonError::into_inner);
+        ours.insert(number, volume);
+        Ok(added)
     }
 
     /// Adds the files of an LTFS volume below the cartridge's label.
@@ -360,44 +367,47 @@ impl Reading<'_> {
     /// Adds the files in parts all of which were read, and notes of each volume of ours what is not in the catalogue of
     /// what it holds.
     fn join_parts(self, labels: &[String], rebuilt: &mut Rebuilt) -> Result<(), MoveError> {
-        let parts = self.parts.into_inner();
-        let parts = parts.unwrap_or_else(PoisonError::into_inner);
-        let Joined {
-            mut copies,
-            left_out,
-            alone,
-        } = parts.join(self.copies_wanted, labels);
-        rebuilt.left_out = left_out;
-        let ours = self.ours.into_inner();
-        let ours = ours.unwrap_or_else(PoisonError::into_inner);
-        let mut parts_on: HashMap<usize, usize> = HashMap::new();
-        for (number, member) in alone {
+        let ours = self.ours.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_added = |volume: usize| ours.contains_key(&volume);
+        let mut joined = std::mem::take(&mut *parts).join(self.copies_wanted, labels, &is_added);
+        rebuilt.left_out = joined.left_out;
+        if !joined.copies.is_empty() {
+            let on: Vec<Volume> = ours.values().cloned().collect();
+            let at: HashMap<usize, usize> = ours.keys().copied().zip(0..).collect();
+            for (volume, _) in (joined.copies.iter_mut()).flat_map(|copy| &mut copy.segments) {
+                *volume = at[volume];
+            }
+            let catalogue = self.with.catalogue;
+            rebuilt.joined = catalogue.rejoin(&on, &joined.copies, self.with.now())?;
+        }
+        for (number, volume) in ours.iter() {
+            if let ReadIn::Added(added) = &rebuilt.volumes[*number].1 {
+                let alone = joined.alone.iter().filter(|(on, _)| on == number);
+                let alone: Vec<&Member> = alone.map(|(_, member)| member).collect();
+                self.note_more(volume, &alone, added)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes what a volume holds that is not in the catalogue: so many of these parts of files, and what was left out.
+    fn note_more(
+        &self,
+        volume: &Volume,
+        parts: &[&Member],
+        added: &Added,
+    ) -> Result<(), MoveError> {
+        let mut alone = 0;
+        for member in parts {
             // Of a file that the catalogue has, the other parts were just not read this time.
-            if !self.with.is_safe(&member)? {
-                *parts_on.entry(number).or_default() += 1;
-            }
+            alone += usize::from(!self.with.is_safe(member)?);
         }
-        for (number, volume) in &ours {
-            let ReadIn::Added(added) = &rebuilt.volumes[*number].1 else {
-                continue;
-            };
-            let parts = parts_on.get(number).copied().unwrap_or(0);
-            let more = more_than_known(parts, added);
-            if let Some((id, _)) = self.with.catalogue.find_volume(&volume.label)? {
-                let fact = [(HOLDS_MORE, more.as_str())];
-                self.with.catalogue.note_facts(id, &fact, self.with.now())?;
-            }
+        let catalogue = self.with.catalogue;
+        if let Some((id, _)) = catalogue.find_volume(&volume.label)? {
+            let more = more_than_known(alone, added);
+            catalogue.note_facts(id, &[(HOLDS_MORE, more.as_str())], self.with.now())?;
         }
-        if copies.is_empty() {
-            return Ok(());
-        }
-        let (numbers, on): (Vec<usize>, Vec<Volume>) = ours.into_iter().unzip();
-        for (volume, _) in copies.iter_mut().flat_map(|copy| &mut copy.segments) {
-            let at = numbers.iter().position(|number| number == volume);
-            *volume = at.unwrap_or(usize::MAX);
-        }
-        copies.retain(|copy| copy.segments.iter().all(|(at, _)| *at < on.len()));
-        rebuilt.joined = self.with.catalogue.rejoin(&on, &copies, self.with.now())?;
         Ok(())
     }
 }

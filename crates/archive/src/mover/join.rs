@@ -98,14 +98,20 @@ impl FoundParts {
         Ok(())
     }
 
-    /// The copies all of whose parts were read, and what lacks parts.
-    pub fn join(self, copies_wanted: u32, labels: &[String]) -> Joined {
+    /// The copies all of whose parts were read, and what lacks parts. Parts of volumes that could not be added do not count.
+    pub fn join(
+        self,
+        copies_wanted: u32,
+        labels: &[String],
+        is_added: &dyn Fn(usize) -> bool,
+    ) -> Joined {
         let Joined {
             mut copies,
             mut left_out,
             mut alone,
         } = Joined::default();
         for (whole, mut parts) in self.0 {
+            parts.retain(|part| is_added(part.volume));
             let mut is_first = true;
             parts.sort_by_key(|part| Reverse(part.from()));
             let bytes = parts.iter().map(FoundPart::to).max().unwrap_or(0);
@@ -261,7 +267,7 @@ mod tests {
         let labels: Vec<String> = (1..=found.len()).map(|at| format!("TW{at}")).collect();
         let Joined {
             copies, left_out, ..
-        } = parts.join(1, &labels);
+        } = parts.join(1, &labels, &|_| true);
         let segments = |copy: Rediscovered| {
             let segments = copy.segments.into_iter();
             segments
