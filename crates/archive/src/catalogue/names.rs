@@ -345,7 +345,7 @@ mod tests {
         for pages_of in [1, 31, 33, PART_PAGES] {
             let some: usize = pages_of * PAGE_BLOCKS * BLOCK_NAMES;
             let expected = expected.iter().filter(|(_, file)| (file.0 as usize) < some);
-            let mut found = pages(&packed[..pages_of]).expect("pages");
+            let mut found = pages(&packed[..pages_of]).expect("pages").expect("threads");
             found.sort_unstable_by_key(|&(_, file)| file);
             assert_eq!(
                 found.iter().collect::<Vec<_>>(),
@@ -360,6 +360,25 @@ mod tests {
         assert!(pages(&nonsense).is_err());
         let fetched = look_into(b"abc", &|_| true, |_| Err(CatalogueError::NumberTooLarge));
         assert!(matches!(fetched, Err(CatalogueError::NumberTooLarge)));
+    }
+
+    #[test]
+    fn where_the_system_starts_no_threads_pages_are_not_looked_into() {
+        // No thread gets a stack of a petabyte. It is asked for once, by a process of its own.
+        const STACK: &str = "RUST_MIN_STACK";
+        if std::env::var_os(STACK).is_some() {
+            let found = look_into(b"abc", &|_| true, |_| unreachable!("fetched"));
+            return assert!(found.expect("no error").is_none());
+        }
+        let mut again = std::process::Command::new(std::env::current_exe().expect("this program"));
+        let name = "where_the_system_starts_no_threads";
+        let ran = again
+            .env(STACK, (1_u64 << 50).to_string())
+            .arg(name)
+            .output()
+            .expect("ran");
+        let said = String::from_utf8_lossy(&ran.stdout);
+        assert!(said.contains("1 passed"), "{said}");
     }
 
     #[test]

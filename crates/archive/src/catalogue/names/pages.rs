@@ -6,6 +6,7 @@ use memchr::memmem::Finder;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 use std::{io, mem};
 use zstd::bulk::Decompressor;
 
@@ -45,12 +46,16 @@ impl Looking<'_> {
     }
 }
 
-/// The names that have the bytes and that `is_wanted` takes, of the pages that `fetch` hands over.
+/// Names that were found, and their files.
+type Found = Vec<(Vec<u8>, FileId)>;
+
+/// The names that have the bytes and that `is_wanted` takes, of the pages that `fetch` hands over. None if no thread can be
+/// started: then nothing was fetched.
 pub(in crate::catalogue) fn look_into(
     literal: &[u8],
     is_wanted: &(impl Fn(&[u8]) -> bool + Sync),
     fetch: impl FnOnce(&mut Looking<'_>) -> Result<()>,
-) -> Result<Vec<(Vec<u8>, FileId)>> {
+) -> Result<Option<Found>> {
     let count = &AtomicUsize::new(0);
     let look = |portions: Arc<Mutex<Receiver<Vec<Candidate>>>>| {
         let (mut looking, mut found) = (Pages::with(literal)?, Vec::new());
@@ -77,10 +82,13 @@ pub(in crate::catalogue) fn look_into(
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let (sender, portions) = mpsc::sync_channel(2 * processors);
         let portions = Arc::new(Mutex::new(portions));
+        let begin = |portions| Builder::new().spawn_scoped(scope, move || look(portions));
         let threads: Vec<_> = (0..processors)
-            .map(|_| Arc::clone(&portions))
-            .map(|portions| scope.spawn(move || look(portions)))
+            .filter_map(|_| begin(Arc::clone(&portions)).ok())
             .collect();
+        if threads.is_empty() {
+            return Ok(None);
+        }
         // Only the threads keep it, so that nothing waits for them when all have ended.
         drop(portions);
         let mut looking = Looking {
@@ -96,7 +104,7 @@ pub(in crate::catalogue) fn look_into(
             .map(|found| found.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect();
         fetched?;
-        Ok(found?.concat())
+        Ok(Some(found?.concat()))
     })
 }
 

@@ -68,7 +68,7 @@ pub struct Indexed {
 }
 
 /// The files of the index whose paths match and come after `after`. None where the index is no help: there is none, the
-/// pattern begins with its longest run of letters, or too many files match.
+/// pattern begins with its longest run of letters, too many files match, or the system starts no threads.
 pub fn matching(
     transaction: &Transaction<'_>,
     pattern: &Pattern,
@@ -97,7 +97,7 @@ pub fn matching(
     let pages: BTreeMap<i64, u32> = pages.map(|(page, blocks)| (page as i64, blocks)).collect();
     let numbers: Vec<i64> = pages.keys().copied().collect();
     let is_wanted = |path: &[u8]| path > after && pattern.matches(path);
-    let mut files = names::look_into(pattern.literal(), &is_wanted, |looking| {
+    let files = names::look_into(pattern.literal(), &is_wanted, |looking| {
         let sql = "SELECT page, packed FROM name_page WHERE page IN ({many})";
         for numbers in numbers.chunks(AT_ONCE) {
             if looking.found() > MOST_FOUND {
@@ -113,9 +113,9 @@ pub fn matching(
         }
         Ok(())
     })?;
-    if files.len() > MOST_FOUND {
+    let Some(mut files) = files.filter(|files| files.len() <= MOST_FOUND) else {
         return Ok(None);
-    }
+    };
     files.sort_unstable();
     Ok(Some(Indexed { files, last }))
 }
