@@ -7,7 +7,8 @@ use crate::record::{File, Segment};
 use crate::sums::{Kind, Sum};
 use crate::volume::{Kind as MemberKind, Located, Member, Part};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::iter::successors;
 
 /// What is the same for all parts of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -137,6 +138,112 @@ impl FoundParts {
     }
 }
 
+/// Of which parts a copy can be made.
+struct Cover<'p> {
+    /// The last ones first.
+    parts: &'p [FoundPart],
+    bytes: u64,
+    /// From where the other parts up to the end are there.
+    leads_on: HashSet<u64>,
+    /// Where the parts of each volume begin, the first one first.
+    on: HashMap<usize, Vec<u64>>,
+    /// How often a further volume may still be tried.
+    tries: u32,
+    chosen: Vec<&'p FoundPart>,
+    volumes: Vec<usize>,
+}
+
+impl<'p> Cover<'p> {
+    /// Tries after which any parts will do.
+    const TRIES: u32 = 1000;
+
+    /// The parts of a copy on volumes that have few others: on its own volumes a copy leaves nothing, and on those of
+    /// another copy what that needs.
+    fn of(parts: &'p [FoundPart], bytes: u64) -> Option<Vec<&'p FoundPart>> {
+        let mut leads_on = HashSet::from([bytes]);
+        for part in parts.iter().filter(|part| part.can_be_of(bytes)) {
+            if leads_on.contains(&part.to()) {
+                leads_on.insert(part.from());
+            }
+        }
+        let mut on: HashMap<usize, Vec<u64>> = HashMap::new();
+        for part in parts.iter().rev() {
+            on.entry(part.volume).or_default().push(part.from());
+        }
+        let mut cover = Cover {
+            parts,
+            bytes,
+            leads_on,
+            on,
+            tries: Cover::TRIES,
+            chosen: Vec::new(),
+            volumes: Vec::new(),
+        };
+        let mut left = successors(Some(0), |left| Some((2 * left).max(1)));
+        let is_covered = left.find(|&left| cover.goes_on(left) || left > parts.len());
+        is_covered.filter(|_| !cover.chosen.is_empty() || cover.goes_on(usize::MAX))?;
+        Some(cover.chosen)
+    }
+
+    /// Whether parts lead from those that were chosen to the end, on volumes that have so many others at most. Then they
+    /// are chosen too.
+    fn goes_on(&mut self, left: usize) -> bool {
+        let before = (self.chosen.len(), self.volumes.len());
+        loop {
+            let at = self.chosen.last().map_or(0, |part| part.to());
+            let passed = |volume| self.on[volume].partition_point(|from| *from < at);
+            let passed: usize = self.volumes.iter().map(passed).sum();
+            if passed - self.chosen.len() > left {
+                break;
+            }
+            if at == self.bytes {
+                return true;
+            }
+            let next = self.next(at);
+            let is_known = |part: &&&FoundPart| self.volumes.contains(&part.volume);
+            if let Some(here) = next.iter().find(is_known) {
+                self.chosen.push(here);
+                continue;
+            }
+            let known = (self.chosen.len(), self.volumes.len());
+            for part in next {
+                if self.tries == 0 && left < usize::MAX {
+                    break;
+                }
+                self.tries = self.tries.saturating_sub(1);
+                self.chosen.push(part);
+                self.volumes.push(part.volume);
+                if self.goes_on(left) {
+                    return true;
+                }
+                self.chosen.truncate(known.0);
+                self.volumes.truncate(known.1);
+            }
+            break;
+        }
+        self.chosen.truncate(before.0);
+        self.volumes.truncate(before.1);
+        false
+    }
+
+    /// The parts that begin here and lead on to the end: first those that are cut as the first one, on volumes that have
+    /// nothing before them.
+    fn next(&self, at: u64) -> Vec<&'p FoundPart> {
+        let first = self.parts.partition_point(|part| part.from() > at);
+        let here = self.parts[first..].iter();
+        let here = here.take_while(|part| part.from() == at);
+        let mut here: Vec<&FoundPart> = here
+            .filter(|part| part.can_be_of(self.bytes) && self.leads_on.contains(&part.to()))
+            .collect();
+        let cut = self.chosen.first().map(|part| part.segment.bytes);
+        here.sort_by_key(|part| {
+            let is_cut_so = Some(part.segment.bytes) == cut;
+            (!is_cut_so, self.on[&part.volume][0] < at, part.volume)
+        });
+        here
+    }
+}
+
 /// Takes the parts of one copy, each of which begins where the one before ends: those that lie on volumes which hold
 /// nothing of another one.
 fn take_copy(
@@ -145,31 +252,11 @@ fn take_copy(
     parts: &mut Vec<FoundPart>,
     copies_wanted: u32,
 ) -> Option<Result<Rediscovered, String>> {
-    // From where the other parts up to the end are there.
-    let mut leads_on = HashSet::from([bytes]);
-    for part in parts.iter().filter(|part| part.can_be_of(bytes)) {
-        if leads_on.contains(&part.to()) {
-            leads_on.insert(part.from());
-        }
-    }
-    let mut used: HashSet<usize> = HashSet::new();
-    let mut segments = Vec::new();
-    let mut at = 0;
-    while at < bytes {
-        let goes_on = |part: &&FoundPart| {
-            part.from() == at && part.can_be_of(bytes) && leads_on.contains(&part.to())
-        };
-        // On a volume of this copy, else on the one that has the fewest of its parts.
-        let next = parts.iter().filter(goes_on).min_by_key(|part| {
-            let others = parts.iter().filter(|other| other.volume == part.volume);
-            (!used.contains(&part.volume), others.count(), part.volume)
-        })?;
-        used.insert(next.volume);
-        segments.push((next.volume, next.segment));
-        at = next.to();
-    }
     let member = parts.last()?.member.clone();
+    let chosen = Cover::of(parts, bytes)?.into_iter();
+    let segments: Vec<(usize, Segment)> = chosen.map(|part| (part.volume, part.segment)).collect();
     // No other copy may lie on these volumes: two copies on one volume are one.
+    let used: HashSet<usize> = segments.iter().map(|(volume, _)| *volume).collect();
     parts.retain(|part| !used.contains(&part.volume));
     let file = match file_of(&member, bytes) {
         Ok(file) => file,
@@ -256,10 +343,18 @@ pub(super) fn is_file(located: &Located) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// Members as they were found, each on a volume of its own: number, how many there are, where they begin, bytes.
-    fn joined(found: &[(u32, u32, u64, u64)]) -> (Vec<Vec<(usize, u64)>>, Vec<String>) {
+    /// A part as it was found: its number, how many there are, where it begins, its bytes.
+    type Found = (u32, u32, u64, u64);
+
+    /// What comes of parts that are each on a volume of its own.
+    fn joined(found: &[Found]) -> (Vec<Vec<(usize, u64)>>, Vec<String>) {
+        joined_on(&found.iter().copied().enumerate().collect::<Vec<_>>())
+    }
+
+    /// The same, with the volumes.
+    fn joined_on(found: &[(usize, Found)]) -> (Vec<Vec<(usize, u64)>>, Vec<String>) {
         let mut parts = FoundParts::default();
-        for (volume, &(number, of, offset, bytes)) in found.iter().enumerate() {
+        for &(volume, (number, of, offset, bytes)) in found {
             let part = Part { number, of, offset };
             let added = parts.add(volume, &located(Some(part), bytes));
             added.expect("a part");
@@ -328,7 +423,7 @@ mod tests {
 
     #[test]
     fn parts_are_joined_by_where_they_begin_and_how_long_they_are() {
-        let whole = |found: &[(u32, u32, u64, u64)]| joined(found).0;
+        let whole = |found: &[Found]| joined(found).0;
         // As any file of 24 bytes in parts, in whatever order they are found; and twice.
         let three = [(3, 3, 16, 8), (1, 3, 0, 8), (2, 3, 8, 8)];
         assert_eq!(whole(&three), [[(1, 0), (2, 8), (0, 16)]]);
@@ -363,6 +458,31 @@ mod tests {
         }
         let endless = [(1, 2, 0, 8), (2, 2, 8, u64::MAX)];
         assert_eq!(whole(&endless), Vec::<Vec<_>>::new());
+    }
+
+    #[test]
+    fn of_several_copies_each_keeps_its_own_volumes() {
+        let part = |number: u32| (number, 4, u64::from(number - 1) * 8, 8);
+        // Which parts each volume has.
+        let whole = |volumes: &[&[u32]]| {
+            let on = |(volume, numbers): (usize, &&[u32])| {
+                let numbers = numbers.iter();
+                numbers
+                    .map(|number| (volume, part(*number)))
+                    .collect::<Vec<_>>()
+            };
+            let found: Vec<_> = volumes.iter().enumerate().flat_map(on).collect();
+            let (copies, left_out) = joined_on(&found);
+            (copies.len(), left_out.len())
+        };
+        assert_eq!(whole(&[&[1, 2], &[1], &[3, 4], &[2, 3, 4]]), (2, 0));
+        assert_eq!(whole(&[&[1, 2], &[1, 2, 4], &[3, 4], &[3]]), (2, 0));
+        // What an abandoned copy left is not needed.
+        assert_eq!(whole(&[&[1, 2, 3], &[1, 2], &[3, 4]]), (1, 1));
+        // So many volumes that not all ways can be tried.
+        let many: Vec<[u32; 1]> = (0..400).map(|at| [at % 4 + 1]).collect();
+        let many: Vec<&[u32]> = many.iter().map(|numbers| &numbers[..]).collect();
+        assert_eq!(whole(&many), (100, 0));
     }
 
     #[test]
