@@ -2,7 +2,7 @@
 
 use crate::site;
 
-use site::{Site, pool, pool_through};
+use site::{Site, Stopping, pool, pool_through};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -329,6 +329,37 @@ impl Drop for Crossed {
             packet();
         }
     }
+}
+
+#[test]
+fn a_copy_with_which_another_mover_went_on_is_listed_again() {
+    let mut site = Site::new(2, 4, Faults::none());
+    site.settings.part_bytes = 16 << 10;
+    let film = [("film".to_owned(), site::noise(5, 120 << 10))];
+    site.store_these(&film, 1);
+    let common = Common::of(&site);
+    let (second, asked) = (common.clone(), AtomicI64::new(0));
+    // When the first one labels the cartridge that it has chosen, the other one writes a part, after its own label.
+    let meanwhile = move || {
+        if asked.fetch_add(1, Ordering::Relaxed) == 1 {
+            let mut pool = one_drive(&second.library, 1);
+            let (done, _) = second.work("bob", &mut pool, |mover| {
+                (mover.stop, mover.log) = Stopping::at(Action::WriteFilemarks, 2);
+                mover.migrate(i64::MAX)
+            });
+            assert_eq!(done.expect("stopped").segments, 1);
+        }
+        random_uuid()
+    };
+    let meanwhile: &(dyn Fn() -> String + Sync) = Box::leak(Box::new(meanwhile));
+    let (done, _) = common.work("ada", &mut one_drive(&common.library, 0), |mover| {
+        mover.new_uuid = meanwhile;
+        mover.migrate(i64::MAX)
+    });
+    assert_eq!(done.expect("migrated").files, 1);
+    site.assert_integrity();
+    site.empty_cache();
+    site.assert_comes_back(&film, "back");
 }
 
 /// A mover checks its lease and sends a WRITE, which is on its way for longer than the lease lasts. Another mover takes

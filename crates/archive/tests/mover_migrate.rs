@@ -4,16 +4,14 @@
 use crate::site;
 
 use rusqlite::Connection;
-use site::{Site, noise};
+use site::{Site, Stopping, noise};
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise_archive::catalogue::{Copy, CopyState, Files, Loss, Recorded, Volumes, Writes};
 use tapewise_archive::mover::{MoveError, Others, Precompress};
 use tapewise_archive::record::{File, Owner, Segment, Volume, VolumeFormat, VolumeState};
 use tapewise_emulator::{BadBlock, Faults};
-use tapewise_formats::event::{Action, Event};
-use tapewise_run::Log;
+use tapewise_formats::event::Action;
 use tapewise_scsi::commands::ReadOutcome;
 
 fn copies(site: &Site, path: &str) -> Vec<Copy> {
@@ -81,20 +79,6 @@ fn two_copies_in_parts_find_volumes_that_hold_nothing_of_each_other() {
     site.assert_comes_back(&files, "back");
 }
 
-/// Stops what is done when a second cartridge is mounted.
-struct Stopping {
-    stop: &'static AtomicBool,
-    mounts: u32,
-}
-
-impl Log for Stopping {
-    fn event(&mut self, event: &Event) -> std::io::Result<()> {
-        self.mounts += u32::from(event.action == Action::Mount);
-        self.stop.store(self.mounts > 1, Ordering::Relaxed);
-        Ok(())
-    }
-}
-
 #[test]
 fn a_cartridge_that_holds_more_than_was_read_in_is_neither_repacked_away_nor_forgotten() {
     let mut site = Site::new(1, 8, Faults::none());
@@ -131,8 +115,7 @@ fn a_cartridge_that_holds_more_than_was_read_in_is_neither_repacked_away_nor_for
     lose(&mut site);
     let labels = ["TW0001", "TW0002", "TW0003", "TW0004"];
     let stopped = site.mover(|mover| {
-        let stop: &AtomicBool = Box::leak(Box::default());
-        (mover.stop, mover.log) = (stop, Box::leak(Box::new(Stopping { stop, mounts: 0 })));
+        (mover.stop, mover.log) = Stopping::at(Action::Mount, 2);
         mover.read_in(&labels.map(str::to_owned), Others::Add, 1)
     });
     stopped.expect_err("stopped");

@@ -5,7 +5,7 @@
 use super::MoveError;
 use super::job::{Job, Parts, SumSoFar};
 use super::session::DriveContext;
-use crate::catalogue::{FileId, Part as WrittenPart, VolumeId, Written};
+use crate::catalogue::{CatalogueError, FileId, Part as WrittenPart, VolumeId, Written};
 use crate::record::VolumeState;
 use crate::volume::{self, VolumeWriter};
 use tapewise_run::Recorder;
@@ -44,6 +44,14 @@ impl DriveContext<'_> {
     ) -> Result<Closed, MoveError> {
         let copies: Vec<(FileId, u32)> = jobs.iter().map(|job| (job.file, job.number)).collect();
         let write = self.catalogue.begin_write(id, &copies, self.now())?;
+        if let Some(job) = self.gone_on_with(jobs)? {
+            self.catalogue.abandon_write(write.id)?;
+            return Err(MoveError::Catalogue(CatalogueError::CopyExists {
+                file: job.file,
+                number: job.number,
+                state: "longer than when it was listed".to_owned(),
+            }));
+        }
         let with_sums: Vec<(&Job, SumSoFar)> =
             jobs.iter().map(|job| (job, parts.of(job))).collect();
         let mut entries = with_sums
@@ -94,6 +102,20 @@ impl DriveContext<'_> {
             closed.refused.push((job.file, too_long(bytes)));
         }
         Ok(closed)
+    }
+
+    /// A part of a copy that another mover has gone on with since it was listed. From now on nobody does.
+    fn gone_on_with<'j>(&self, jobs: &'j [Job]) -> Result<Option<&'j Job>, MoveError> {
+        let parts = jobs.iter().filter(|job| !job.is_whole());
+        for job in parts.filter(|_| self.lessee.is_some()) {
+            let copies = self.catalogue.file(job.file)?.copies;
+            let begun = copies.iter().find(|copy| copy.number == job.number);
+            let last = begun.and_then(|copy| copy.segments.last());
+            if last.map_or(0, |(_, last)| last.file_offset + last.bytes) != job.range.start {
+                return Ok(Some(job));
+            }
+        }
+        Ok(None)
     }
 
     /// What the catalogue is to note of a segment.

@@ -15,9 +15,10 @@ use tapewise_archive::mover::{
 };
 use tapewise_archive::store::{Source, StoreTerms, store};
 use tapewise_emulator::{Clock, EmulatedTransport, Faults, Library, LibrarySpec};
-use tapewise_formats::event::Event;
+use tapewise_formats::event::{Action, Event};
 use tapewise_library::pool::{Pace, Pool};
 use tapewise_model::{Micros, Random, profile};
+use tapewise_run::Log;
 use tapewise_scsi::{Changer, TapeDrive, Transport};
 
 /// A byte of the host stands for so many on the tapes.
@@ -282,6 +283,30 @@ impl Site {
     pub fn assert_integrity(&self) {
         let findings = self.catalogue.integrity().expect("a catalogue");
         assert_eq!(findings, Vec::<String>::new());
+    }
+}
+
+/// Stops a mover at the nth event of a kind.
+pub struct Stopping {
+    stop: &'static AtomicBool,
+    at: Action,
+    left: u32,
+}
+
+impl Stopping {
+    /// What a mover is to look at, and its log.
+    pub fn at(at: Action, nth: u32) -> (&'static AtomicBool, &'static mut Stopping) {
+        let stop: &AtomicBool = Box::leak(Box::default());
+        let left = nth;
+        (stop, Box::leak(Box::new(Stopping { stop, at, left })))
+    }
+}
+
+impl Log for Stopping {
+    fn event(&mut self, event: &Event) -> std::io::Result<()> {
+        self.left -= u32::from(event.action == self.at && self.left > 0);
+        self.stop.store(self.left == 0, Ordering::Relaxed);
+        Ok(())
     }
 }
 
