@@ -53,4 +53,4 @@ pub use simulate::{
     Busy, Formula, Made, Outcome, Simulated, Simulation, SimulationError, Unstable, simulate,
 };
 pub use stream::{Purpose, stream};
-pub use study::{LEVEL, PERCENTILES, Shard, Study, StudyError, Summary};
+pub use study::{LEVEL, PERCENTILES, Shard, Study, StudyError, Summary, WarmUpCut};

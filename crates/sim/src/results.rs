@@ -114,9 +114,15 @@ impl Results {
             let values: Vec<f64> = all.iter().map(of).collect();
             Interval::of_mean(&values, LEVEL)
         };
+        let mean_s = interval(&Summary::mean_s)?;
         let mut percentiles = Vec::new();
         for (place, percent) in PERCENTILES.into_iter().enumerate() {
-            let s = interval(&|summary| summary.percentiles[place].as_secs_f64())?;
+            let each = all
+                .iter()
+                .map(|summary| summary.percentiles[place].as_secs_f64());
+            let pooled = study.histogram.quantile(f64::from(percent) / 100.0)?;
+            let pooled_s = pooled.map_or(0.0, |time| time.as_secs_f64());
+            let s = Interval::of_pooled(pooled_s, &each.collect::<Vec<_>>(), LEVEL)?;
             percentiles.push(Percentile { percent, s });
         }
         let mut parts = Vec::new();
@@ -141,8 +147,9 @@ impl Results {
             mean_cut: all.iter().map(|s| s.cut as f64).sum::<f64>() / all.len() as f64,
             unsettled: all.iter().filter(|summary| !summary.settled).count() as u64,
             steady: Steady::of(scenario, all)?,
-            mean_s: interval(&Summary::mean_s)?,
-            variance_s2: interval(&Summary::variance_s2)?,
+            mean_s,
+            // About the mean of all: each replication's own mean lies closer to its responses.
+            variance_s2: interval(&|s| s.variance_s2() + (s.mean_s() - mean_s.estimate).powi(2))?,
             percentiles,
             parts,
             libraries,

@@ -5,7 +5,7 @@ use crate::study::Study;
 use serde::{Deserialize, Serialize};
 
 /// Version of the file; another one is refused.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// A part of the replications of every case that can be stable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -27,7 +27,7 @@ pub struct Summary {
     pub replication: u64,
     /// Requests that count: all but those cut off as warm-up.
     pub requests: u64,
-    /// Requests cut off.
+    /// Requests cut off, as the [partner](WarmUpCut) of the replication says.
     pub cut: u64,
     /// Whether the cut fell in the first half; if not, half is cut off, and nothing is proven.
     pub settled: bool,
@@ -69,21 +69,9 @@ impl Summary {
     /// Cuts the warm-up off a run and adds the rest up.
     ///
     /// # Errors
-    /// [`StatisticsError`] for a run that is too short for a warm-up to be looked for.
-    pub fn new(run: &Run, rule: WarmUp, seen: &mut Histogram) -> Result<Summary, StudyError> {
-        let count = run.answers.len();
-        let (cut, settled) = match rule {
-            WarmUp::Keep => (0, true),
-            WarmUp::Automatic => {
-                let seconds = |answer: &Answer| answer.response.as_secs_f64();
-                let responses: Vec<f64> = run.answers.iter().map(seconds).collect();
-                match warm_up(&responses) {
-                    Ok(cut) => (cut, true),
-                    Err(StatisticsError::NotSettled { .. }) => (count / 2, false),
-                    Err(error) => return Err(error.into()),
-                }
-            }
-        };
+    /// [`StatisticsError::TimeOutOfRange`].
+    pub fn new(run: &Run, warm_up: WarmUpCut, seen: &mut Histogram) -> Result<Summary, StudyError> {
+        let WarmUpCut { cut, settled } = warm_up;
         let counted = &run.answers[cut..];
         let mut sorted: Vec<Micros> = counted.iter().map(|answer| answer.response).collect();
         sorted.sort_unstable();
@@ -108,6 +96,42 @@ impl Summary {
             duration: run.duration,
             slowest: run.slowest(cut, SLOWEST),
         })
+    }
+}
+
+/// Where a warm-up ends.
+///
+/// It is looked for in one replication and cut off another, its partner: 0 and 1 are partners, 2 and 3, and so on. A
+/// rule that looks for the surest mean likes to cut off a long queue that chance built up early. If it did so in the
+/// same replication, responses would come out too short, and intervals would hold the truth far too rarely.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WarmUpCut {
+    /// Requests that are cut off.
+    pub cut: usize,
+    /// Whether that is less than half; if not, it is half.
+    pub settled: bool,
+}
+
+impl WarmUpCut {
+    /// Nothing is cut off.
+    pub const NONE: WarmUpCut = WarmUpCut {
+        cut: 0,
+        settled: true,
+    };
+
+    /// The end of the warm-up of a run, by MSER-5.
+    ///
+    /// # Errors
+    /// [`StatisticsError`] for a run that is too short for a warm-up to be looked for.
+    pub fn of(run: &Run) -> Result<WarmUpCut, StatisticsError> {
+        let seconds = |answer: &Answer| answer.response.as_secs_f64();
+        let responses: Vec<f64> = run.answers.iter().map(seconds).collect();
+        let (cut, settled) = match warm_up(&responses) {
+            Ok(cut) => (cut, true),
+            Err(StatisticsError::NotSettled { .. }) => (responses.len() / 2, false),
+            Err(error) => return Err(error),
+        };
+        Ok(WarmUpCut { cut, settled })
     }
 }
 
@@ -143,7 +167,8 @@ fn found(run: &Run) -> [u64; 4] {
     })
 }
 
-/// A part of the replications: those whose number leaves `index` when divided by `of`.
+/// A part of the replications: the pairs whose number leaves `index` when divided by `of`. Partners stay together, as
+/// each needs the other for its [warm-up](WarmUpCut).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
     /// Which, from 0.
@@ -187,7 +212,8 @@ pub enum StudyError {
     Statistics(#[from] StatisticsError),
     /// There is no such shard.
     #[error(
-        "shard {index}/{of}: shards are counted from 0 and there must be fewer than replications ({replications})"
+        "shard {index}/{of}: shards are counted from 0, and there is a pair of replications for each ({replications} replications are {} pairs)",
+        replications.div_ceil(2)
     )]
     NoSuchShard {
         /// Which was asked for.
@@ -222,7 +248,7 @@ impl Site {
     pub fn study(&self, shard: Shard) -> Result<Study, StudyError> {
         let scenario = self.scenario();
         let (index, of, replications) = (shard.index, shard.of, scenario.replications);
-        if index >= of || of > replications {
+        if index >= of || of > replications.div_ceil(2) {
             return Err(StudyError::NoSuchShard {
                 index,
                 of,
@@ -239,8 +265,8 @@ impl Site {
             shard,
             ..Study::none(self)
         };
-        let numbers = (index..replications).step_by(of as usize).collect();
-        study.add(self, numbers)?;
+        let is_of_shard = |number: &u64| (number / 2) % of == index;
+        study.add(self, (0..replications).filter(is_of_shard).collect())?;
         let Some(precision) = scenario.precision else {
             return Ok(study);
         };
@@ -260,6 +286,37 @@ impl Site {
             }
             study.extend(self, needed)?;
         }
+    }
+}
+
+impl Site {
+    /// One or both replications of a pair. Without a warm-up to look for, partners are of no use.
+    fn pair(&self, numbers: &[u64]) -> Result<Vec<(Summary, Histogram)>, StudyError> {
+        let keeps = self.scenario().warm_up == WarmUp::Keep;
+        let made = |place| {
+            let number = numbers[0] / 2 * 2 + place;
+            if keeps && !numbers.contains(&number) {
+                return Ok(None);
+            }
+            let run = self.run(number)?;
+            let cut = if keeps {
+                WarmUpCut::NONE
+            } else {
+                WarmUpCut::of(&run)?
+            };
+            Ok::<_, StudyError>(Some((run, cut)))
+        };
+        let (first, second) = rayon::join(|| made(0), || made(1));
+        let pair = [first?, second?];
+        let of = |number: &u64| {
+            let [run, partner] =
+                [number % 2, 1 - number % 2].map(|place| pair[place as usize].as_ref());
+            let cut = partner.map_or(WarmUpCut::NONE, |(_, cut)| *cut);
+            let mut seen = Histogram::default();
+            let (run, _) = run.expect("every number that is asked for was made");
+            Ok((Summary::new(run, cut, &mut seen)?, seen))
+        };
+        numbers.iter().map(of).collect()
     }
 }
 
@@ -292,13 +349,9 @@ impl Study {
     }
 
     fn add(&mut self, site: &Site, numbers: Vec<u64>) -> Result<(), StudyError> {
-        let rule = site.scenario().warm_up;
-        let made = numbers.into_par_iter().map(|replication| {
-            let mut seen = Histogram::default();
-            let summary = Summary::new(&site.run(replication)?, rule, &mut seen)?;
-            Ok((summary, seen))
-        });
-        for (summary, seen) in made.collect::<Result<Vec<_>, StudyError>>()? {
+        let pairs: Vec<&[u64]> = numbers.chunk_by(|a, b| a / 2 == b / 2).collect();
+        let made = pairs.into_par_iter().map(|pair| site.pair(pair));
+        for (summary, seen) in made.collect::<Result<Vec<Vec<_>>, StudyError>>()?.concat() {
             self.summaries.push(summary);
             self.histogram.join(&seen);
         }

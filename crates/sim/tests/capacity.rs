@@ -100,16 +100,16 @@ fn a_rate_needs_arrivals_that_have_one() {
 /// A queue that grows looks short if few requests are simulated.
 #[test]
 fn a_load_that_is_unstable_by_formula_is_unsure_until_replications_settle() {
-    let found = |requests: u32, cartridges: u32| {
+    let found = |requests: u32, cartridges: u32, per_hour: u32| {
         let text = SMALL
             .replace("requests = 200", &format!("requests = {requests}"))
             .replace("count = 200", &format!("count = {cartridges}"))
-            .replace("per_hour = 60", "per_hour = 90");
+            .replace("per_hour = 60", &format!("per_hour = {per_hour}"));
         let scenario = Scenario::from_toml(&text).expect("a scenario");
         let target = "mean < 100 h".parse().expect("a target");
         capacity(&scenario, target, &drives(2), profile::find, &mut |_, _| ()).expect("found")
     };
-    let short = found(200, 200);
+    let short = found(200, 200, 100);
     let unsure = &short.rows[0][1];
     assert!(matches!(unsure.formula, Forecast::Unstable { .. }));
     assert_eq!(unsure.meets(&short.target), Some(Meets::Unsure));
@@ -120,10 +120,30 @@ fn a_load_that_is_unstable_by_formula_is_unsure_until_replications_settle() {
         "{remarks:?}"
     );
     // Requests for one cartridge share its mount, which no formula knows: this queue comes to rest.
-    let settled = found(5000, 5);
+    let settled = found(5000, 5, 90);
     assert!(matches!(
         settled.rows[0][1].formula,
         Forecast::Unstable { .. }
     ));
     assert!(settled.answer().is_some(), "{:?}", settled.remarks());
+}
+
+/// Chance leaves some replications unsettled of a queue that does not grow. If one of thirty were enough to be unsure, the
+/// answer would be more drives than are needed.
+#[test]
+fn a_few_replications_that_have_not_settled_do_not_cost_a_drive() {
+    let text = SMALL
+        .replace("replications = 4", "replications = 30")
+        .replace("count = 200", "count = 5")
+        .replace("per_hour = 60", "per_hour = 90");
+    let scenario = Scenario::from_toml(&text).expect("a scenario");
+    let target = "mean < 200 s".parse().expect("a target");
+    let found = capacity(&scenario, target, &drives(5), profile::find, &mut |_, _| ());
+    let found = found.expect("a capacity");
+    let answer = found.answer().expect("an answer");
+    let unsettled = answer.steady().expect("steady").results.unsettled;
+    assert!(matches!(answer.formula, Forecast::Unstable { .. }));
+    assert!((1..15).contains(&unsettled), "{unsettled}");
+    let fewer = &found.rows[0][answer.drives as usize - 2];
+    assert_eq!(fewer.meets(&target), Some(Meets::No));
 }

@@ -83,7 +83,8 @@ fn a_twin_is_compared_by_the_numbers_that_its_own_table_has() {
     let percentile = |percent| results.percentile(percent).expect("known").estimate;
     let of_table = [results.mean_s.estimate, percentile(50), percentile(95)];
     for (one, other) in estimates.zip(of_table) {
-        assert!((one - other).abs() < 1e-6, "{one} {other}");
+        // A run of the twin has percentiles of its own; the table has those of all runs together.
+        assert!((one / other - 1.0).abs() < 0.005, "{one} {other}");
     }
 }
 

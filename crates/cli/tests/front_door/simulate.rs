@@ -104,7 +104,7 @@ fn parts_made_apart_are_the_whole_byte_for_byte() {
     let missing = desk.run("simulate cases.toml --merge 0.json 2.json");
     assert_eq!(missing.code, 2);
     assert!(
-        missing.err.contains("replication 1 is missing"),
+        missing.err.contains("replication 2 is missing"),
         "{}",
         missing.err
     );

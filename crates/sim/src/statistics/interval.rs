@@ -29,6 +29,31 @@ impl Interval {
         Interval::scaled(values, level, 1.0 / values.len() as f64)
     }
 
+    /// Where a percentile truly lies: `pooled` is that of all values of all replications together, `values` are those of
+    /// each. Long queues are rare, so a replication's own 99th percentile is too low on average; of all of them
+    /// together it is so by less. How far it may be off is what those of the replications are off from it, as of a mean
+    /// (sectioning: S. Asmussen and P. W. Glynn, *Stochastic Simulation*, 2007, section III.5a).
+    ///
+    /// `pooled` may come from bins: it is moved to between the least and the greatest of `values`, where it truly is.
+    ///
+    /// # Errors
+    /// As [`Interval::of_mean`].
+    pub fn of_pooled(pooled: f64, values: &[f64], level: f64) -> Result<Interval, StatisticsError> {
+        let of_mean = Interval::of_mean(values, level)?;
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let estimate = pooled.clamp(least, most);
+        let off = values.iter().map(|value| (value - estimate).powi(2));
+        let count = values.len() as f64;
+        let t = student_t_quantile(0.5 + level / 2.0, values.len() as u64 - 1)?;
+        let half_width = t * (off.sum::<f64>() / (count - 1.0) / count).sqrt();
+        Ok(Interval {
+            estimate,
+            half_width,
+            ..of_mean
+        })
+    }
+
     /// Where one more replication will lie: `mean ± t s sqrt(1 + 1 / n)`. What a single measured
     /// run is compared with.
     ///

@@ -22,6 +22,21 @@ fn an_interval_for_another_value_is_wider_by_the_root_of_n_and_one() {
     assert_close(another.half_width, mean.half_width * 11f64.sqrt(), 1e-12);
 }
 
+#[test]
+fn a_pooled_percentile_is_as_unsure_as_those_of_the_replications_are_off_from_it() {
+    let mean = Interval::of_mean(&LAW, 0.95).unwrap();
+    let same = Interval::of_pooled(1.343, &LAW, 0.95).unwrap();
+    assert_close(same.half_width, mean.half_width, 1e-12);
+    let higher = Interval::of_pooled(1.6, &LAW, 0.95).unwrap();
+    assert_eq!(higher.estimate, 1.6);
+    // The mean square about 1.6 is the variance and the square of the difference.
+    let spread = (0.17 + 10.0 / 9.0 * 0.257f64.powi(2)).sqrt() / 0.17f64.sqrt();
+    assert_close(higher.half_width, mean.half_width * spread, 1e-2);
+    // A bin's middle, where all are alike.
+    let alike = Interval::of_pooled(30.01, &[30.0; 4], 0.95).unwrap();
+    assert_eq!((alike.estimate, alike.half_width), (30.0, 0.0));
+}
+
 /// 2,000 times: an interval at 90 % misses one time in ten, within four standard deviations.
 #[test]
 fn intervals_hold_the_truth_as_often_as_they_say() {
