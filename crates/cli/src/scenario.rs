@@ -29,6 +29,9 @@ pub struct ScenarioArgs {
     /// says how far the scenario is off the responses that they show.
     #[arg(long, value_name = "LOG", conflicts_with_all = ["file", "case"])]
     pub from_log: Vec<PathBuf>,
+    /// Year of the first line of CTA's log: its lines have none, unless they are JSON.
+    #[arg(long, value_name = "YEAR", requires = "from_log", value_parser = quantity::count_in::<i16>(1970..=2200))]
+    pub year: Option<i16>,
     /// Write the scenario that --from-log made into this file, with what --set changes.
     #[arg(long, value_name = "FILE")]
     pub write_scenario: Option<PathBuf>,
@@ -151,7 +154,7 @@ impl ScenarioArgs {
         let (mut text, made) = match &self.file {
             Some(file) => (read(file)?, None),
             None => {
-                let made = twin::made(&self.from_log, |key| self.is_set(key))?;
+                let made = twin::made(&self.from_log, self.year, |key| self.is_set(key))?;
                 (made.text.clone(), Some(made))
             }
         };

@@ -6,13 +6,13 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 use tapewise_formats::asked_csv::{is_asked, read_asked};
-use tapewise_formats::cta_log::{CtaLogError, read_cta_log};
+use tapewise_formats::cta_log::{CtaLogError, read_cta_log_of};
 use tapewise_formats::event_log::read_events;
 use tapewise_model::units;
 use tapewise_sim::Scenario;
 use tapewise_sim::library::Site;
 use tapewise_sim::scenario::Overload;
-use tapewise_sim::twin::{Assumed, CheckedUser, Log, Twin};
+use tapewise_sim::twin::{Assumed, CheckedUser, Log, Twin, TwinError};
 
 /// Runs of the twin that its logs are compared with.
 pub const CHECKED: u64 = 5;
@@ -23,9 +23,21 @@ const USERS: usize = 20;
 /// The key of the mount policy, which has options of its own.
 pub const POLICY_MOUNT: &str = "policy.mount";
 
-/// The twin that these logs make. What they do not tell goes to standard error, except values of keys that are set.
-pub fn made(paths: &[PathBuf], is_set: impl Fn(&str) -> bool) -> Result<Twin, CliError> {
-    let twin = of(paths.iter()).map_err(|error| error.of("--from-log"))?;
+/// The twin that these logs make. What is odd in them goes to standard error, and what they do not tell, except values of
+/// keys that are set.
+pub fn made(
+    paths: &[PathBuf],
+    year: Option<i16>,
+    is_set: impl Fn(&str) -> bool,
+) -> Result<Twin, CliError> {
+    let of_option = |error: CliError| error.of("--from-log");
+    let logs = logs(paths.iter(), year).map_err(of_option)?;
+    for (path, log) in paths.iter().zip(&logs) {
+        for notice in log.notices() {
+            say(format_args!("tapewise: {}: {notice}\n", path.display()));
+        }
+    }
+    let twin = of(&logs).map_err(of_option)?;
     let assumed = assumed(&twin, is_set);
     if !assumed.is_empty() {
         say("tapewise: the logs do not tell, so this was taken (--set changes what has a key):\n");
@@ -43,13 +55,24 @@ pub fn assumed(twin: &Twin, is_set: impl Fn(&str) -> bool) -> Vec<String> {
     assumed.map(Assumed::to_string).collect()
 }
 
-/// The twin of the site that wrote these logs.
-pub fn of<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<Twin, CliError> {
+/// Logs of any kind; `year` is that of the first line of CTA's log.
+pub fn logs<'a>(
+    paths: impl Iterator<Item = &'a PathBuf>,
+    year: Option<i16>,
+) -> Result<Vec<Log>, CliError> {
     let paths: Vec<&PathBuf> = paths.collect();
     refuse_twice(&paths, "each request counts once")?;
-    let logs = paths.into_iter().map(|path| read(path));
-    let logs = logs.collect::<Result<Vec<Log>, CliError>>()?;
-    Twin::new(&logs).map_err(CliError::input)
+    paths.into_iter().map(|path| read(path, year)).collect()
+}
+
+/// The twin of the site that wrote these logs.
+pub fn of(logs: &[Log]) -> Result<Twin, CliError> {
+    Twin::new(logs).map_err(|error| match error {
+        TwinError::Undated => {
+            CliError::input(error).hint("--year gives the year of its first line")
+        }
+        error => CliError::input(error),
+    })
 }
 
 /// Compares the twin as the options left it with the responses in the logs: `--set` may have mended it.
@@ -123,7 +146,7 @@ fn say_of_users(mut users: Vec<CheckedUser>) {
 }
 
 /// A log of any kind, recognised by its first line.
-fn read(path: &Path) -> Result<Log, CliError> {
+fn read(path: &Path, year: Option<i16>) -> Result<Log, CliError> {
     let bad = |why: &dyn std::fmt::Display| CliError::input(format!("{}: {why}", path.display()));
     let file = File::open(path).map_err(|error| bad(&error))?;
     let mut input = BufReader::new(file);
@@ -148,7 +171,7 @@ fn read(path: &Path) -> Result<Log, CliError> {
             .map(Log::Asked)
             .map_err(|error| bad(&error));
     }
-    read_cta_log(input).map(Log::Cta).map_err(|error| {
+    read_cta_log_of(input, year).map(Log::Cta).map_err(|error| {
         let error = match error {
             CtaLogError::NothingRead { .. } => bad(&"nothing in it says what was asked for"),
             error => bad(&error),

@@ -37,6 +37,9 @@ use crate::time_column::read_seconds;
 /// The message of a file that was read.
 const READ: &str = "File successfully read from tape";
 
+/// What stands for a drive or a mount that a line does not name.
+const NO_NAME: &str = "-";
+
 /// Messages behind which the place of the head is not known.
 const LOST: [&str; 3] = [
     "Error reading a file in TapeReadFileTask",
@@ -126,6 +129,12 @@ impl CtaRead {
     pub fn end_block(&self) -> u64 {
         let blocks = self.data_bytes.div_ceil(CTA_BLOCK_SIZE) + CTA_LABEL_OBJECTS;
         self.first_block().saturating_add(blocks)
+    }
+
+    /// The drive, if the line names one.
+    pub fn drive(&self) -> Option<&str> {
+        let drive = self.mount.split(' ').next();
+        drive.filter(|drive| *drive != NO_NAME)
     }
 
     /// The block that is located: block 0 is the label of the volume.
@@ -334,7 +343,7 @@ impl Fields {
     fn mount(&self) -> String {
         let drive = self.get(&["tapeDrive", "unitName", "drive_name"]);
         let mount = self.mount_id();
-        format!("{} {}", drive.unwrap_or("-"), mount.unwrap_or("-"))
+        format!("{} {}", drive.unwrap_or(NO_NAME), mount.unwrap_or(NO_NAME))
     }
 
     fn mount_id(&self) -> Option<&str> {

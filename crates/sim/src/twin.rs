@@ -80,6 +80,11 @@ pub enum TwinError {
         "the logs show no request: give a table with arrived_s and cartridge, or a log of reads"
     )]
     NoRequest,
+    /// Lines of CTA's log without a year, and no table.
+    #[error(
+        "the log of CTA does not tell the year of its lines, and no table tells when files were asked for"
+    )]
+    Undated,
     /// Several libraries are no single site.
     #[error(
         "the table has requests of the libraries {0}: a twin is of one library; leave only the rows of that one"
@@ -152,6 +157,9 @@ impl Twin {
         }
         let mut arrivals: Vec<Arrival> = asked.iter().map(|one| Arrival::of(one)).collect();
         if arrivals.is_empty() {
+            if measured.undated {
+                return Err(TwinError::Undated);
+            }
             arrivals = measured.arrivals();
             assumed.push(Assumed {
                 what: "when files were asked for: when the mount that read them began, one session of a log after the other, so the twin cannot be checked".to_owned(),

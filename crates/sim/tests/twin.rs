@@ -1,8 +1,8 @@
 //! A twin gives back what its log shows, and says what the log does not tell.
 
 use tapewise_formats::asked_csv::{Asked, read_asked};
-use tapewise_formats::cta_log::read_cta_log;
-use tapewise_formats::event::{Action, Event};
+use tapewise_formats::cta_log::{read_cta_log, read_cta_log_of};
+use tapewise_formats::event::{Action, Event, Outcome};
 use tapewise_formats::event_log::{EventLog, Header, Session, read_events};
 use tapewise_model::{Micros, profile};
 use tapewise_sim::library::{Part, Run, Site};
@@ -320,7 +320,7 @@ fn what_a_table_alone_does_not_tell_is_listed() {
 fn a_log_of_ctas_tape_daemon_tells_volumes_sizes_and_rate_and_not_when_files_were_asked_for() {
     let line = |at: u32, vid: &str, seq: u32| {
         format!(
-            "{{\"epoch_time\":{at},\"message\":\"File successfully read from tape\",\"tapeVid\":\"{vid}\",\"tapeDrive\":\"d1\",\
+            "{{\"epoch_time\":{at},\"message\":\"File successfully read from tape\",\"tapeVid\":\"{vid}\",\"tapeDrive\":\"d-{vid}\",\
              \"mountId\":\"{vid}\",\"BlockId\":\"{}\",\"fSeq\":\"{seq}\",\"dataVolume\":\"4000000000\",\"positionTime\":\"30.5\",\
              \"readWriteTime\":\"10.0\"}}\n",
             seq * 20_000
@@ -332,8 +332,23 @@ fn a_log_of_ctas_tape_daemon_tells_volumes_sizes_and_rate_and_not_when_files_wer
         line(1300, "V2", 1),
     ]
     .concat();
-    let log = Log::Cta(read_cta_log(text.as_bytes()).expect("a log"));
-    let twin = Twin::new(&[log]).expect("a twin");
+    let twin = |text: String| {
+        let log = Log::Cta(read_cta_log(text.as_bytes()).expect("a log"));
+        Twin::new(&[log]).expect("a twin")
+    };
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.reverse();
+    let reversed = twin(lines.join("\n")).text;
+    let twin = twin(text);
+    assert!(twin.text.contains("drive]]\ncount = 2\n"), "{}", twin.text);
+    // V2 was mounted 250 s after V1, in whatever order the lines stand.
+    for text in [&twin.text, &reversed] {
+        assert!(text.contains("{ at_s = 0.000000, cartridge = 0,"), "{text}");
+        assert!(
+            text.contains("{ at_s = 300.000000, cartridge = 1,"),
+            "{text}"
+        );
+    }
     assert!(twin.text.contains("rate_mb_s = 400\n"), "{}", twin.text);
     assert!(twin.text.contains("search_s = 30.5\n"), "{}", twin.text);
     assert!(
@@ -342,6 +357,63 @@ fn a_log_of_ctas_tape_daemon_tells_volumes_sizes_and_rate_and_not_when_files_wer
         twin.assumed
     );
     assert_eq!(of(&twin).run(0).expect("a run").answers.len(), 3);
+}
+
+/// The times of plain lines have no year. Without it all files would have been asked for at once.
+#[test]
+fn a_plain_log_of_cta_needs_a_year_or_a_table() {
+    let line = |time: &str, vid: &str| {
+        format!(
+            "Dec {time}.0 host cta-taped: MSG=\"File successfully read from tape\" tapeVid=\"{vid}\" tapeDrive=\"d1\" \
+             mountId=\"{vid}\" BlockId=\"20000\" fSeq=\"1\" dataVolume=\"4000000000\" positionTime=\"30\" readWriteTime=\"10\"\n"
+        )
+    };
+    let text = line("31 23:00:00", "V1") + &line("31 23:50:00", "V2");
+    let log = |year| Log::Cta(read_cta_log_of(text.as_bytes(), year).expect("a log"));
+    assert!(matches!(Twin::new(&[log(None)]), Err(TwinError::Undated)));
+    let twin = Twin::new(&[log(Some(2026))]).expect("a twin");
+    assert!(
+        twin.text.contains("{ at_s = 3000.000000, "),
+        "{}",
+        twin.text
+    );
+    // An event log's clock has no date: neither log is decades before the other.
+    let twin = Twin::new(&[log(Some(2026)), log_of_an_archive(10)]).expect("a twin");
+    assert!(
+        twin.text.contains("{ at_s = 3000.000000, "),
+        "{}",
+        twin.text
+    );
+    let table = Log::Asked(read_asked("arrived_s,cartridge\n10,V1\n".as_bytes()).expect("a table"));
+    assert!(Twin::new(&[log(None), table]).is_ok());
+}
+
+/// What failed is done again: it is no second request, and its time is not the time of a load or a read.
+#[test]
+fn what_failed_is_neither_a_request_nor_a_measured_time() {
+    let Log::Events(log) = log_of_an_archive(200) else {
+        panic!("events");
+    };
+    let mut failed = log.clone();
+    for of in [Action::Fetch, Action::Mount, Action::Locate, Action::Read] {
+        let events = &mut failed.sessions[0].events;
+        let last = events.iter().rposition(|event| event.action == of);
+        let event = &events[last.expect("an event")];
+        let failed = Event {
+            outcome: Outcome::Failed,
+            // Before the second mount, where nothing was done.
+            at_us: Micros(170_000_000),
+            took_us: Micros(9_000_000),
+            bytes: 5,
+            ..event.clone()
+        };
+        let first_of_second = events.len() / 2;
+        events.insert(first_of_second, failed);
+    }
+    let twin = |log| Twin::new(&[Log::Events(log)]).expect("a twin");
+    let (log, failed) = (twin(log), twin(failed));
+    assert_eq!(log.text, failed.text);
+    assert_eq!(log.as_it_was, failed.as_it_was);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use tapewise_formats::asked_csv::Asked;
 use tapewise_formats::cta_log::CtaLog;
 use tapewise_formats::event_log::EventLog;
+use tapewise_formats::notice::Notice;
 
 /// A log of a site.
 #[derive(Debug)]
@@ -14,6 +15,17 @@ pub enum Log {
     Events(EventLog),
     /// What CTA's tape daemon read.
     Cta(CtaLog),
+}
+
+impl Log {
+    /// What is odd in it.
+    pub fn notices(&self) -> &[Notice] {
+        match self {
+            Log::Asked(_) => &[],
+            Log::Events(log) => &log.notices,
+            Log::Cta(log) => &log.notices,
+        }
+    }
 }
 
 /// A request as the twin gets it.

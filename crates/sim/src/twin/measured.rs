@@ -3,7 +3,8 @@
 use super::log::{Arrival, Log};
 use super::priced::{AsItWas, MEAN, P95, numbers};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use tapewise_formats::event::{Action, Event, Spot};
+use tapewise_formats::cta_log::{CtaLog, CtaRead};
+use tapewise_formats::event::{Action, Event, Outcome, Spot};
 use tapewise_formats::event_log::EventLog;
 use tapewise_model::Micros;
 
@@ -29,6 +30,8 @@ pub(super) struct Measured {
     pub idle_s: Vec<f64>,
     /// When a mount began, which cartridge it was of, and what was read of it.
     mounts: Vec<(f64, String, Vec<f64>)>,
+    /// Some lines of CTA's log do not tell when they were written.
+    pub undated: bool,
 }
 
 /// What was read in how long: by reads within a wrap, if the log tells places, as turning round takes no part in the
@@ -56,6 +59,14 @@ impl Measured {
     /// What these logs tell.
     pub fn of(logs: &[Log]) -> Measured {
         let mut measured = Measured::default();
+        // CTA's clock shows the date, that of an event log begins with its session.
+        let written_us = logs.iter().flat_map(|log| match log {
+            Log::Cta(log) => &log.reads[..],
+            _ => &[],
+        });
+        let first_us = written_us
+            .filter_map(|read: &CtaRead| read.written_us)
+            .min();
         for log in logs {
             match log {
                 Log::Asked(_) => {}
@@ -73,7 +84,7 @@ impl Measured {
                     }
                     measured.events(log);
                 }
-                Log::Cta(log) => measured.cta(log),
+                Log::Cta(log) => measured.cta(log, first_us.unwrap_or(0)),
             }
         }
         measured
@@ -112,6 +123,11 @@ impl Measured {
             let device = event.device.as_deref().unwrap_or_default();
             let cartridge = event.cartridge.as_deref().unwrap_or_default();
             let took_s = event.took_us.as_secs_f64();
+            // What failed is done again: its time is not that of the action, and its read no request.
+            if event.outcome != Outcome::Done {
+                last.insert(device, event.at_us + event.took_us);
+                continue;
+            }
             let name = match event.action {
                 Action::Fetch => "fetch",
                 Action::Return => "return",
@@ -174,18 +190,23 @@ impl Measured {
         }
     }
 
-    fn cta(&mut self, log: &tapewise_formats::cta_log::CtaLog) {
+    /// What the log of CTA tells, with times since the first line of all of them.
+    fn cta(&mut self, log: &CtaLog, first_us: i64) {
         let mut open: HashMap<(&str, &str), usize> = HashMap::new();
         for read in &log.reads {
             let size_mb = read.data_bytes as f64 / 1e6;
             let position_s = read.position_time.as_secs_f64();
             let read_s = read.read_time.map(|time| time.as_secs_f64());
+            self.undated |= read.written_us.is_none();
+            self.drives.extend(read.drive().map(str::to_owned));
+            let written_s = (read.written_us.unwrap_or(0) - first_us) as f64 / 1e6;
+            let began_s = written_s - position_s - read_s.unwrap_or(0.0);
             let mount = *open.entry((&read.mount, &read.volume)).or_insert_with(|| {
-                let written_s = read.written_us.unwrap_or(0) as f64 / 1e6;
-                let began_s = written_s - position_s - read_s.unwrap_or(0.0);
                 self.mounts.push((began_s, read.volume.clone(), Vec::new()));
                 self.mounts.len() - 1
             });
+            // Lines may stand in any order.
+            self.mounts[mount].0 = self.mounts[mount].0.min(began_s);
             // What a drive does before the first file of a mount is not only a locate.
             if !self.mounts[mount].2.is_empty() {
                 self.times_s.entry("locate").or_default().push(position_s);

@@ -196,7 +196,7 @@ impl Logs {
         // By drive: the mount, and the block behind the file before.
         let mut last: BTreeMap<&str, (&CtaRead, u64)> = BTreeMap::new();
         for read in &log.reads {
-            let drive = read.mount.split(' ').next().unwrap_or("-");
+            let drive = read.drive().unwrap_or("-");
             let before = last.insert(drive, (read, read.end_block()));
             let before =
                 before.filter(|(b, _)| (&b.mount, &b.volume) == (&read.mount, &read.volume));

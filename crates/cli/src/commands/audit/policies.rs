@@ -29,8 +29,9 @@ pub fn price(args: &Audit) -> Result<Option<ByPolicy>, CliError> {
         let why = "--policy reads the logs a second time, so standard input cannot be one";
         return Err(CliError::input(why).hint("write the log to a file first"));
     }
-    let twin =
-        twin::of(args.logs.iter().chain(&args.requests)).map_err(|error| error.of("--policy"))?;
+    let logs = twin::logs(args.logs.iter().chain(&args.requests), args.year);
+    let twin = logs.and_then(|logs| twin::of(&logs));
+    let twin = twin.map_err(|error| error.of("--policy"))?;
     let meter = Meter::new();
     let mut policies: Vec<Priced> = Vec::new();
     for &policy in &args.policy {
