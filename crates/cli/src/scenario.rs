@@ -30,7 +30,7 @@ pub struct ScenarioArgs {
     #[arg(long, value_name = "LOG", conflicts_with_all = ["file", "case"])]
     pub from_log: Vec<PathBuf>,
     /// Year of the first line of CTA's log: its lines have none, unless they are JSON.
-    #[arg(long, value_name = "YEAR", requires = "from_log", value_parser = quantity::count_in::<i16>(1970..=2200))]
+    #[arg(long, value_name = "YEAR", conflicts_with = "file", value_parser = quantity::count_in::<i16>(1970..=2200))]
     pub year: Option<i16>,
     /// Write the scenario that --from-log made into this file, with what --set changes.
     #[arg(long, value_name = "FILE")]

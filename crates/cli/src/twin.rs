@@ -23,6 +23,9 @@ const USERS: usize = 20;
 /// The key of the mount policy, which has options of its own.
 pub const POLICY_MOUNT: &str = "policy.mount";
 
+/// Why a year is of no use.
+pub const NO_CTA: &str = "--year is for the log of CTA, and none was given";
+
 /// The twin that these logs make. What is odd in them goes to standard error, and what they do not tell, except values of
 /// keys that are set.
 pub fn made(
@@ -32,6 +35,9 @@ pub fn made(
 ) -> Result<Twin, CliError> {
     let of_option = |error: CliError| error.of("--from-log");
     let logs = logs(paths.iter(), year).map_err(of_option)?;
+    if year.is_some() && !logs.iter().any(|log| matches!(log, Log::Cta(_))) {
+        return Err(CliError::input(NO_CTA));
+    }
     for (path, log) in paths.iter().zip(&logs) {
         for notice in log.notices() {
             say(format_args!("tapewise: {}: {notice}\n", path.display()));

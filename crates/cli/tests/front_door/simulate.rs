@@ -355,6 +355,25 @@ fn what_is_no_log_is_refused_by_name() {
 }
 
 #[test]
+fn a_log_of_cta_without_years_asks_for_one() {
+    let desk = Desk::new();
+    let line = "host cta-taped: MSG=\"File successfully read from tape\" tapeVid=\"V1\" tapeDrive=\"d1\" mountId=\"1\" \
+        BlockId=\"20000\" fSeq=\"1\" dataVolume=\"4000000000\" positionTime=\"30\" readWriteTime=\"10\"\n";
+    desk.put("cta.log", format!("Aug 24 15:14:13.0 {line}"));
+    desk.put("asked.csv", "arrived_s,cartridge\n10,V1\n");
+    let year = "--year gives the year of its first line";
+    desk.refused("simulate --from-log cta.log", &[year]);
+    desk.refused("audit cta.log --policy oldest", &[year]);
+    desk.done("simulate --from-log cta.log --year 2026");
+    desk.done("audit cta.log --policy oldest --year 2026");
+    desk.done("simulate --from-log cta.log --from-log asked.csv");
+    let none = "--year is for the log of CTA, and none was given";
+    desk.refused("simulate --from-log asked.csv --year 2026", &[none]);
+    desk.put("site.toml", SITE);
+    desk.refused("simulate site.toml --year 2026", &["--year"]);
+}
+
+#[test]
 fn a_twin_is_compared_as_it_was_set_and_each_table_counts_once() {
     let desk = Desk::new();
     desk.put("site.toml", SITE);

@@ -169,7 +169,8 @@ impl Site {
         let of_one_per_s = missed_per_s / hall.cartridges.len() as f64;
         let batch_size = 1.0 + of_one_per_s * policy.window_s;
         let drawn = self.drawn(hall, of_one_per_s, batch_size);
-        let robot_s = mean(drawn.robot_s.iter().copied());
+        // To the formulas no service takes no time. A microsecond is as little as the simulation knows.
+        let robot_s = mean(drawn.robot_s.iter().copied()).max(1e-6);
         let nested = Nested {
             arrivals_per_s: missed_per_s / batch_size,
             drives: hall.drives.len() as u32,

@@ -3,6 +3,7 @@
 use crate::commands::fit::log_kind::{HEAD_BYTES, LogFormat, LogKind, recognise};
 use crate::error::CliError;
 use crate::output::refuse_twice;
+use crate::twin::NO_CTA;
 use crate::units;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -63,9 +64,7 @@ pub fn read(
         logs.mounts.end(close);
     }
     if terms.year.is_some() && !logs.has_cta {
-        return Err(CliError::input(
-            "--year is for the log of CTA, and none was given",
-        ));
+        return Err(CliError::input(NO_CTA));
     }
     if logs.mounts.before > 0 {
         let before = logs.mounts.before;
