@@ -108,6 +108,11 @@ fn every_mistake_is_refused_with_its_key_and_the_reason() {
         ),
         (
             "per_hour = 30",
+            "per_hour = 1e-9",
+            "arrivals.per_hour: is 1e-9; at least 0.00002, or 200 requests take more than",
+        ),
+        (
+            "per_hour = 30",
             "per_hour = 1e300",
             "arrivals.per_hour: is 1e300; at most 1000000000",
         ),
@@ -215,6 +220,11 @@ fn a_trace_is_checked_request_by_request() {
             "list[1].cartridge: there are 10",
         ),
         ("at_s = 2", "at_s = 0", "list[1].at_s: is before"),
+        (
+            "at_s = 2",
+            "at_s = 1e12",
+            "list[1].at_s: is 1000000000000.0 s; at most",
+        ),
         ("place = 1 ", "place = 1.1", "list[1].place: is 1.1"),
         // Sizes are those of the list, and reading them takes time.
         (

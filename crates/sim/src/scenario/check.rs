@@ -53,11 +53,31 @@ fn positive(key: &str, value: f64) -> Result<(), Fault> {
 /// A request every few microseconds, which is how exact the clock is.
 pub(crate) const MOST_PER_HOUR: f64 = 1e9;
 
+/// A thousand years: the clock counts microseconds, and ends after some 300,000 years.
+const LONGEST_H: f64 = 1e7;
+
 /// Refuses what is no rate of requests.
 fn per_hour(key: &str, value: f64) -> Result<(), Fault> {
     positive(key, value)?;
     if value > MOST_PER_HOUR {
         return fault(key, format!("is {value:?}; at most {MOST_PER_HOUR}"));
+    }
+    Ok(())
+}
+
+/// Refuses what is no rate of so many requests, or brings them too seldom.
+fn per_hour_of(scenario: &Scenario, value: f64) -> Result<(), Fault> {
+    let key = "arrivals.per_hour";
+    per_hour(key, value)?;
+    let least = scenario.requests as f64 / LONGEST_H;
+    if value < least {
+        return fault(
+            key,
+            format!(
+                "is {value:?}; at least {least}, or {} requests take more than a thousand years",
+                scenario.requests
+            ),
+        );
     }
     Ok(())
 }
@@ -130,9 +150,9 @@ fn scale(scenario: &Scenario) -> Result<(), Fault> {
 
 fn arrivals(scenario: &Scenario) -> Result<(), Fault> {
     match &scenario.arrivals {
-        Arrivals::Poisson { per_hour } => self::per_hour("arrivals.per_hour", *per_hour),
+        Arrivals::Poisson { per_hour } => per_hour_of(scenario, *per_hour),
         Arrivals::Renewal { per_hour, cv } => {
-            self::per_hour("arrivals.per_hour", *per_hour)?;
+            per_hour_of(scenario, *per_hour)?;
             if *cv <= 100.0 {
                 not_negative("arrivals.cv", *cv)
             } else {
@@ -140,7 +160,7 @@ fn arrivals(scenario: &Scenario) -> Result<(), Fault> {
             }
         }
         Arrivals::Daily { per_hour, shape } => {
-            self::per_hour("arrivals.per_hour", *per_hour)?;
+            per_hour_of(scenario, *per_hour)?;
             for weight in shape {
                 not_negative("arrivals.shape", *weight)?;
             }
@@ -152,7 +172,7 @@ fn arrivals(scenario: &Scenario) -> Result<(), Fault> {
             size,
             burst_per_hour,
         } => {
-            self::per_hour("arrivals.per_hour", *per_hour)?;
+            per_hour_of(scenario, *per_hour)?;
             positive("arrivals.a_day", *a_day)?;
             self::per_hour("arrivals.burst_per_hour", *burst_per_hour)?;
             counted("arrivals.size", *size, MOST_REQUESTS)
@@ -181,6 +201,12 @@ fn trace(scenario: &Scenario, list: &[Listed]) -> Result<(), Fault> {
     for (number, listed) in list.iter().enumerate() {
         let key = |name: &str| format!("arrivals.list[{number}].{name}");
         not_negative(&key("at_s"), listed.at_s)?;
+        if listed.at_s > LONGEST_H * 3600.0 {
+            return fault(
+                key("at_s"),
+                format!("is {:?} s; at most a thousand years", listed.at_s),
+            );
+        }
         not_negative(&key("size_mb"), listed.size_mb)?;
         share(&key("place"), listed.place)?;
         if u64::from(listed.owner) > MOST_OWNERS {
