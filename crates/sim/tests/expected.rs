@@ -1,7 +1,7 @@
 //! What formulas expect of a scenario, against the simulation of the same.
 
 use tapewise_sim::library::{NoFormula, Site};
-use tapewise_sim::scenario::{Arrivals, CartridgePick, Dismount};
+use tapewise_sim::scenario::{Arrivals, CartridgePick, Dismount, MountPolicy};
 use tapewise_sim::{Results, Scenario, Shard};
 
 /// Many cartridges, so that requests hardly ever meet on one.
@@ -178,6 +178,14 @@ fn what_no_formula_knows_is_refused_with_the_reason() {
     assert_eq!(
         reason(|s| s.what.cartridges = CartridgePick::Clustered { run: 3.0 }),
         "requests come in runs for one cartridge"
+    );
+    // Three of four drives stand idle while somebody waits.
+    assert_eq!(
+        reason(|s| {
+            s.policy.mount = MountPolicy::Ahead;
+            s.policy.rules.drives_per_user = Some(1);
+        }),
+        "no user is given all drives"
     );
     assert_eq!(
         reason(|s| {

@@ -266,6 +266,11 @@ impl Site {
         if policy.mount == MountPolicy::Cta {
             return unsuited("cartridges wait until a mount is worth it");
         }
+        let rules = &policy.rules;
+        let has_limits = rules.drives_per_user.is_some() || rules.spare_drives > 0;
+        if matches!(policy.mount, MountPolicy::Index | MountPolicy::Ahead) && has_limits {
+            return unsuited("no user is given all drives");
+        }
         if windows && !even {
             return unsuited("windows on cartridges that are not asked for alike");
         }
