@@ -223,6 +223,7 @@ fn answered(
             activity: None,
             drive: None,
             library: None,
+            case: None,
         })
     };
     let asked: Result<Vec<Asked>, Box<dyn Error>> =

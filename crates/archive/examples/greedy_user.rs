@@ -370,6 +370,7 @@ impl Filled {
                 activity: None,
                 drive: None,
                 library: None,
+                case: None,
             }
         };
         let asked = asks.iter().enumerate().map(one).collect();

@@ -12,6 +12,7 @@
 //! | `activity` | what the owner was doing, by any name; optional |
 //! | `drive` | which drive read it, by any name; optional |
 //! | `library` | which library, by any name; optional |
+//! | `case` | which case of a simulation; optional |
 //!
 //! Extra columns are ignored: what `simulate --trace` writes is such a table.
 
@@ -41,6 +42,8 @@ pub struct Asked {
     pub drive: Option<String>,
     /// Which library.
     pub library: Option<String>,
+    /// Which case of a simulation.
+    pub case: Option<String>,
 }
 
 /// Whether the header of a table is one of requests.
@@ -71,7 +74,7 @@ struct Columns {
     /// In the order of [`NUMBERS`].
     numbers: [Option<usize>; 4],
     /// In the order of [`NAMES`].
-    names: [Option<usize>; 4],
+    names: [Option<usize>; 5],
 }
 
 /// Columns of numbers, with the greatest number of each and what it is.
@@ -83,7 +86,7 @@ const NUMBERS: [(&str, f64, &str); 4] = [
 ];
 
 /// Columns of names.
-const NAMES: [&str; 4] = ["owner", "activity", "drive", "library"];
+const NAMES: [&str; 5] = ["owner", "activity", "drive", "library", "case"];
 
 impl Columns {
     fn find<R: BufRead>(table: &Table<R>) -> Result<Columns, TableError> {
@@ -91,7 +94,7 @@ impl Columns {
             arrived: table.needed("arrived_s")?,
             cartridge: table.needed("cartridge")?,
             numbers: [None; 4],
-            names: [None; 4],
+            names: [None; 5],
         };
         for (at, (name, ..)) in columns.numbers.iter_mut().zip(NUMBERS) {
             *at = table.column(name)?;
@@ -127,7 +130,7 @@ impl Columns {
             name.map(str::to_owned)
         };
         let [response_s, size_mb, place, priority] = numbers;
-        let [owner, activity, drive, library] = self.names.map(name);
+        let [owner, activity, drive, library, case] = self.names.map(name);
         let cartridge = name(Some(self.cartridge));
         Ok(Asked {
             arrived_s: number(
@@ -146,6 +149,7 @@ impl Columns {
             activity,
             drive,
             library,
+            case,
         })
     }
 }

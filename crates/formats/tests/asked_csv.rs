@@ -12,8 +12,8 @@ fn error(text: &str) -> String {
 
 #[test]
 fn every_column_is_read_in_any_order() {
-    let text = "library;place;owner;cartridge;drive;size_mb;arrived_s;priority;response_s;colour;activity\n\
-        north;0.5;ana;TW0001;d3;1500;12.5;255;90;red;production\n";
+    let text = "library;place;owner;cartridge;drive;size_mb;arrived_s;priority;response_s;colour;activity;case\n\
+        north;0.5;ana;TW0001;d3;1500;12.5;255;90;red;production;now\n";
     let expected = Asked {
         arrived_s: 12.5,
         cartridge: "TW0001".into(),
@@ -25,6 +25,7 @@ fn every_column_is_read_in_any_order() {
         activity: Some("production".into()),
         drive: Some("d3".into()),
         library: Some("north".into()),
+        case: Some("now".into()),
     };
     assert_eq!(read(text), [expected]);
 }

@@ -37,9 +37,9 @@ pub enum Unstable {
     /// Responses grow while it is simulated.
     #[error(
         "scenario {scenario}: unstable: a request finds {second_quarter:.0} others unanswered in the second \
-         quarter of each replication and {last_quarter:.0} in the last, drives and robots busy {} of the time; \
-         reduce the request rate, add drives or robots, or serve more requests per mount",
-        shares(busy)
+         quarter of each replication and {last_quarter:.0} in the last, drives and robots busy {} of the time; {}",
+        shares(busy),
+        advice(busy)
     )]
     Growing {
         /// The scenario's name.
@@ -60,6 +60,18 @@ pub struct Busy {
     pub drives: f64,
     /// Share of the time in which a robot moves.
     pub robots: f64,
+}
+
+/// Drives and robots that are busy for less of the time than this are not what requests wait for.
+const NOT_BUSY: f64 = 0.8;
+
+fn advice(busy: &[Busy]) -> &'static str {
+    if (busy.iter()).all(|busy| busy.drives.max(busy.robots) < NOT_BUSY) {
+        "they are not what requests wait for: look for a window that is longer than the replications, or a limit on \
+         what a user is given, or simulate more requests"
+    } else {
+        "reduce the request rate, add drives or robots, or serve more requests per mount"
+    }
 }
 
 fn shares(busy: &[Busy]) -> String {

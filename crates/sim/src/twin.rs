@@ -85,11 +85,16 @@ pub enum TwinError {
         "the log of CTA does not tell the year of its lines, and no table tells when files were asked for"
     )]
     Undated,
-    /// Several libraries are no single site.
+    /// Several libraries are no single site, and several cases of a simulation neither.
     #[error(
-        "the table has requests of the libraries {0}: a twin is of one library; leave only the rows of that one"
+        "the table has requests of the {what} {names}: a twin is of one of them; leave only the rows of that one"
     )]
-    Libraries(String),
+    Several {
+        /// Libraries or cases.
+        what: &'static str,
+        /// Their names.
+        names: String,
+    },
     /// More cannot be simulated.
     #[error("the logs show {0} requests, more than 5000000: give a part of them")]
     TooMany(usize),
@@ -151,9 +156,12 @@ impl Twin {
         });
         let asked: Vec<&Asked> = asked.collect();
         let libraries = names(asked.iter().filter_map(|one| one.library.as_deref()));
-        if libraries.len() > 1 {
-            let names: Vec<&str> = libraries.into_keys().collect();
-            return Err(TwinError::Libraries(names.join(", ")));
+        let cases = names(asked.iter().filter_map(|one| one.case.as_deref()));
+        for (what, several) in [("libraries", libraries), ("cases", cases)] {
+            if several.len() > 1 {
+                let names = several.into_keys().collect::<Vec<&str>>().join(", ");
+                return Err(TwinError::Several { what, names });
+            }
         }
         let mut arrivals: Vec<Arrival> = asked.iter().map(|one| Arrival::of(one)).collect();
         if arrivals.is_empty() {

@@ -4,7 +4,9 @@ use tapewise_model::Micros;
 use tapewise_sim::library::{Answer, Part, Parts, Run, Site};
 use tapewise_sim::scenario::WarmUp;
 use tapewise_sim::statistics::{Histogram, LONGEST};
-use tapewise_sim::{Results, Scenario, Shard, Steady, Study, StudyError, Summary, WarmUpCut};
+use tapewise_sim::{
+    Outcome, Results, Scenario, Shard, Steady, Study, StudyError, Summary, WarmUpCut,
+};
 
 fn site(change: impl Fn(&mut Scenario)) -> Site {
     let text = r#"
@@ -195,6 +197,27 @@ fn a_queue_that_grows_is_not_steady() {
     };
     assert!(matches!(results(&growing).steady, Steady::Growing { .. }));
     assert_eq!(results(&site(|_| ())).steady, Steady::Yes);
+}
+
+/// Drives that are idle for most of the time would be as idle if there were more of them.
+#[test]
+fn a_queue_that_grows_beside_idle_drives_does_not_ask_for_more_of_them() {
+    let said = |rate: f64, window_s: f64| {
+        let site = site(|scenario| {
+            scenario.requests = 4000;
+            scenario.policy.window_s = window_s;
+            scenario.arrivals = tapewise_sim::scenario::Arrivals::Poisson { per_hour: rate };
+        });
+        let study = site.study(Shard::WHOLE).expect("a study");
+        match Outcome::new(&site, study).expect("an outcome") {
+            Outcome::Unstable(why) => why.to_string(),
+            Outcome::Steady(_) => "steady".to_owned(),
+        }
+    };
+    let idle = said(100.0, 1e6);
+    assert!(idle.contains("a window that is longer"), "{idle}");
+    let busy = said(3000.0, 0.0);
+    assert!(busy.contains("add drives or robots"), "{busy}");
 }
 
 /// Three drives read at most 2,160 requests an hour, as no search takes less than 5 s. Mounts get fuller, so the

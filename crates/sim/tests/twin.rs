@@ -417,12 +417,17 @@ fn what_failed_is_neither_a_request_nor_a_measured_time() {
 }
 
 #[test]
-fn logs_without_a_request_and_tables_of_several_libraries_are_refused() {
+fn logs_without_a_request_and_tables_of_several_libraries_or_cases_are_refused() {
     assert!(matches!(Twin::new(&[]), Err(TwinError::NoRequest)));
     let table = "arrived_s,cartridge,library\n10,A1,east\n20,A2,west\n";
     let log = Log::Asked(read_asked(table.as_bytes()).expect("a table"));
     let error = Twin::new(&[log]).expect_err("two libraries").to_string();
     assert!(error.contains("east, west"), "{error}");
+    // As `simulate --trace` writes them.
+    let table = "case,arrived_s,cartridge\nnow,10,A1\nthen,20,A2\n";
+    let log = Log::Asked(read_asked(table.as_bytes()).expect("a table"));
+    let error = Twin::new(&[log]).expect_err("two cases").to_string();
+    assert!(error.contains("the cases now, then"), "{error}");
 }
 
 /// Without anything that is drawn all runs are the same, and a log rounds its times.
