@@ -183,7 +183,8 @@ fn study(site: &Site, stop: &AtomicBool) -> Result<Study, String> {
         // How many there will be is found on the way.
         return site.study(Shard::WHOLE).map_err(words);
     }
-    let at_once = rayon::current_num_threads() as u64;
+    // Replications are made in pairs.
+    let at_once = 2 * rayon::current_num_threads() as u64;
     let mut study = Study::none(site);
     while study.replications < scenario.replications && !stop.load(Ordering::Relaxed) {
         let next = scenario.replications.min(study.replications + at_once);
