@@ -114,6 +114,11 @@ impl BatchArguments {
         if same != [rows; 4] || priority.len() != requests || deadline_s.len() != requests {
             return Err(input_error("the columns of a batch have different lengths"));
         }
+        if let Some(at) = deadline_s.iter().position(|at: &f64| at.is_nan()) {
+            return Err(input_error(format!(
+                "deadline_s: request {at} has no number; negative is no deadline"
+            )));
+        }
         let mut made: Vec<Request> = self
             .ids
             .into_iter()
@@ -144,7 +149,8 @@ impl BatchArguments {
                 input_error(format!("row {row}: there is no request {}", request[row]))
             })?;
             owner.extents.push(Extent {
-                partition: u8::try_from(partition[row]).ok(),
+                partition: partition_of(partition[row])
+                    .map_err(|why| input_error(format!("row {row}: {why}")))?,
                 start_block: first,
                 block_count: count,
                 byte_count: Some(byte_count[row]).filter(|&bytes| bytes > 0),
@@ -164,6 +170,16 @@ impl BatchArguments {
 fn numbers<T>(bytes: &PyBackedBytes, number: fn([u8; 8]) -> T) -> Vec<T> {
     let (eights, _) = bytes.as_chunks::<8>();
     eights.iter().map(|&eight| number(eight)).collect()
+}
+
+/// A partition of a tape; none if it is negative.
+fn partition_of(number: i64) -> Result<Option<u8>, String> {
+    const MOST: u8 = 3;
+    match u8::try_from(number) {
+        Ok(partition) if partition <= MOST => Ok(Some(partition)),
+        _ if number < 0 => Ok(None),
+        _ => Err(format!("partition {number} is more than {MOST}")),
+    }
 }
 
 fn request_of(((id, priority), deadline_s): ((String, i64), f64)) -> Request {

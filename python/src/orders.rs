@@ -155,12 +155,9 @@ pub fn read_requests<'py>(
         batch.map_err(|error| error.to_string())
     })?;
     let batch = batch.map_err(input_error)?;
-    let unplaced = batch.only_sort_keys();
-    if unplaced > 0 {
-        return Err(input_error(format!(
-            "{name}: {unplaced} requests have no blocks, only a number to sort by"
-        )));
-    }
+    // The columns have no room for a cartridge or a sort key.
+    let orderable = batch.check_orderable();
+    orderable.map_err(|error| input_error(format!("{name}: {error}")))?;
     let extents = || {
         let requests = batch.requests.iter().enumerate();
         requests.flat_map(|(at, request)| request.extents.iter().map(move |extent| (at, extent)))

@@ -102,6 +102,10 @@ def test_errors_are_ours_and_say_what_is_wrong(lto8: Cartridge) -> None:
     for size in (0, -1, 0.5):
         with pytest.raises(tapewise.InputError, match="block_size"):
             Batch([1], block_size=size)  # type: ignore[arg-type]
+    with pytest.raises(tapewise.InputError, match="row 0: partition 300 is more than 3"):
+        tapewise.order(Batch([1], partition=300, block_size=524_288), lto8)
+    with pytest.raises(tapewise.InputError, match="deadline_s: request 1 has no number"):
+        tapewise.order(Batch([1, 2], deadline_s=[5.0, float("nan")], block_size=524_288), lto8, objective="deadline")
     with pytest.raises(tapewise.InputError, match="nowhere.*not a place"):
         tapewise.order(some(3), lto8, head="nowhere")
 
@@ -123,6 +127,8 @@ def test_files_of_several_runs_come_from_a_list(lto8: Cartridge) -> None:
     assert sorted(plan.ids) == ["a", "b"]
     with pytest.raises(tapewise.InputError, match="line 2"):
         Batch.parse("id,start_block,block_count\na,x,1\n")
+    with pytest.raises(tapewise.InputError, match="requests: the requests are on 2 cartridges: A, B"):
+        Batch.parse("id,volume,start_block,block_count\na,A,1,1\nb,B,9,1\n")
 
 
 def test_numbers_come_from_any_buffer() -> None:

@@ -9,7 +9,7 @@ mod ltfs;
 mod names;
 mod source;
 
-pub use error::{BatchError, OneVolumeError};
+pub use error::{BatchError, UnorderableError};
 pub use ltfs::{Chosen, LtfsVolume, check_label};
 pub use names::{Chosen as ChosenNames, Listed};
 pub use source::Source;
@@ -71,30 +71,33 @@ impl Batch {
         Ok(())
     }
 
-    /// Sees that all requests are on one cartridge: either all of them name it, or none does.
+    /// Sees that the requests can be ordered together: each has blocks or is empty, and either all of them name one
+    /// cartridge, or none names any.
     ///
     /// # Errors
-    /// [`OneVolumeError`].
-    pub fn check_one_volume(&self) -> Result<(), OneVolumeError> {
-        let named = self.requests.iter().filter_map(|r| r.volume.as_deref());
+    /// [`UnorderableError`].
+    pub fn check_orderable(&self) -> Result<(), UnorderableError> {
+        let requests = self.requests.iter();
+        let only_key = |r: &&Request| r.extents.is_empty() && r.sort_key.is_some();
+        let only_keys = requests.clone().filter(only_key).count();
+        if only_keys > 0 {
+            return Err(UnorderableError::OnlySortKeys {
+                requests: only_keys,
+            });
+        }
+        let named = requests.filter_map(|r| r.volume.as_deref());
         let volumes: BTreeSet<&str> = named.clone().collect();
         let unnamed = self.requests.len() - named.count();
         match (volumes.len(), volumes.first()) {
-            (0 | 1, Some(volume)) if unnamed > 0 => Err(OneVolumeError::Unnamed {
+            (0 | 1, Some(volume)) if unnamed > 0 => Err(UnorderableError::Unnamed {
                 requests: unnamed,
                 volume: (*volume).to_owned(),
             }),
             (0 | 1, _) => Ok(()),
-            _ => Err(OneVolumeError::Several {
+            _ => Err(UnorderableError::Several {
                 volumes: volumes.into_iter().map(str::to_owned).collect(),
             }),
         }
-    }
-
-    /// Requests that only have a sort key: they can be sorted, and no time can be predicted for them.
-    pub fn only_sort_keys(&self) -> usize {
-        let keyed = |r: &&Request| r.extents.is_empty() && r.sort_key.is_some();
-        self.requests.iter().filter(keyed).count()
     }
 }
 

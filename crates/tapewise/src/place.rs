@@ -4,7 +4,7 @@
 //! [`Cartridge::block_map`](crate::Cartridge::block_map) gives places the extent. A wrap or an LPOS
 //! that the cartridge does not have is an error, wherever it comes from.
 
-use crate::batch::Batch;
+use crate::batch::{Batch, UnorderableError};
 use crate::cartridge::{Cartridge, CartridgeError, MapOrigin};
 use crate::location::{EndLocation, Location};
 use std::sync::Arc;
@@ -102,6 +102,9 @@ pub enum PositionError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlaceError {
+    /// The requests cannot be ordered together.
+    #[error(transparent)]
+    Batch(#[from] UnorderableError),
     /// Where the blocks of the cartridge lie cannot be told.
     #[error(transparent)]
     Cartridge(#[from] CartridgeError),
@@ -213,13 +216,14 @@ impl Cartridge {
     /// Places a batch: gives every extent its position, and every move its price.
     ///
     /// # Errors
-    /// [`PlaceError`], if any extent, the head or the end has no position.
+    /// [`PlaceError`], if the requests are on several cartridges, or any extent, the head or the end has no position.
     pub fn place(
         &self,
         batch: impl Into<Arc<Batch>>,
         placement: &Placement,
     ) -> Result<Placed, PlaceError> {
         let batch: Arc<Batch> = batch.into();
+        batch.check_orderable()?;
         let map = self.map_for(&batch)?;
         let placer = Placer {
             cartridge: self,

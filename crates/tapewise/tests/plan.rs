@@ -97,6 +97,28 @@ fn a_recorded_position_comes_before_the_map_and_must_be_on_the_tape() {
 }
 
 #[test]
+fn requests_on_several_cartridges_or_without_blocks_are_not_placed() {
+    let header = "id,volume,start_block,block_count,sort_key\n";
+    for (rows, words) in [
+        ("a,A,1,1,\nb,B,9,1,\n", "on 2 cartridges: A, B"),
+        (
+            "a,A,1,1,\nb,,9,1,\n",
+            "1 request without a cartridge; the others are on A",
+        ),
+        (
+            "a,A,1,1,\nb,A,,,5\n",
+            "1 request with a sort key but no block",
+        ),
+    ] {
+        let batch = batch(&format!("{header}{rows}"));
+        let error = lto8().place(batch, &Placement::default()).unwrap_err();
+        assert!(matches!(error, PlaceError::Batch(_)), "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    placed(batch(&format!("{header}a,A,1,1,\nb,A,9,1,\n")));
+}
+
+#[test]
 fn head_and_end_are_placed_as_the_requests_are() {
     let at = WrapLpos { wrap: 208, lpos: 1 };
     for placement in [

@@ -200,8 +200,7 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
     if let Some(unused) = args.goal.unused(&batch) {
         say(unused);
     }
-    refuse_sort_keys(&batch)?;
-    batch.check_one_volume()?;
+    batch.check_orderable()?;
     refuse_parts_in_a_list(args, &batch)?;
     refuse_same_ids(args, &batch)?;
     let (cartridge, placed) = match place(args, &batch) {
@@ -466,18 +465,6 @@ fn refuse_contradictions(args: &OrderArgs) -> Result<(), CliError> {
         ));
     }
     Ok(())
-}
-
-fn refuse_sort_keys(batch: &Batch) -> Result<(), CliError> {
-    let keyed = batch.only_sort_keys();
-    if keyed == 0 {
-        return Ok(());
-    }
-    Err(CliError::input(format!(
-        "{} with a sort key but no block: no time can be predicted from it",
-        units::count(keyed, "request")
-    ))
-    .hint("tapewise convert --sort writes them in the order of their keys"))
 }
 
 /// Directories of a script mean nothing for anything else.

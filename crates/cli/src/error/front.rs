@@ -1,7 +1,7 @@
 //! What to do about the errors on the way from requests to a plan, and their exit codes.
 
 use super::CliError;
-use tapewise::batch::{BatchError, OneVolumeError};
+use tapewise::batch::{BatchError, UnorderableError};
 use tapewise::rao::DriveOrderError;
 use tapewise::{CartridgeError, GoalError, PlaceError, PositionError, SearchError};
 use tapewise_model::PositionSource;
@@ -25,9 +25,15 @@ impl From<BatchError> for CliError {
     }
 }
 
-impl From<OneVolumeError> for CliError {
-    fn from(error: OneVolumeError) -> CliError {
-        CliError::input(error).hint("order one cartridge at a time: --volume NAME")
+impl From<UnorderableError> for CliError {
+    fn from(error: UnorderableError) -> CliError {
+        let hint = match &error {
+            UnorderableError::OnlySortKeys { .. } => {
+                "tapewise convert --sort writes them in the order of their keys"
+            }
+            _ => "order one cartridge at a time: --volume NAME",
+        };
+        CliError::input(error).hint(hint)
     }
 }
 
@@ -61,6 +67,7 @@ impl From<PlaceError> for CliError {
             _ => None,
         };
         match (error, hint) {
+            (PlaceError::Batch(error), _) => error.into(),
             (PlaceError::Cartridge(error), _) => error.into(),
             (error, Some(hint)) => CliError::input(error).hint(hint),
             (error, None) => CliError::input(error),

@@ -95,7 +95,16 @@ impl BatchError {
 /// Why requests cannot be ordered together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum OneVolumeError {
+pub enum UnorderableError {
+    /// Some of them have no blocks, only a key that grows along the tape: they can be sorted, and no time predicted.
+    #[error(
+        "{} with a sort key but no block: no time can be predicted from it",
+        units::count(*requests, "request")
+    )]
+    OnlySortKeys {
+        /// How many there are.
+        requests: usize,
+    },
     /// They are on several cartridges.
     #[error("the requests are on {} cartridges: {}", volumes.len(), first_five(volumes))]
     Several {

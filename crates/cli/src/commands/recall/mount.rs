@@ -38,7 +38,7 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
     let (mut batch, nameless) = batch::load_mount(&Input::of_mount(mount, label, wanted), mount)?;
     say(&batch.recognised);
     batch.notices.iter().for_each(|notice| say(notice));
-    batch.check_one_volume()?;
+    batch.check_orderable()?;
     let items = items(args, mount, &batch, &say)?;
     refuse_inside(args.to(), mount)?;
     let destination = common::destination(args)?;
