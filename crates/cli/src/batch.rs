@@ -137,21 +137,8 @@ impl Input {
         let mut volumes: Vec<LtfsVolume> = Vec::new();
         let mut notices = Vec::new();
         for path in indexes {
-            let name = path.display().to_string();
-            let volume = LtfsVolume::read(&name, open(path)?)?;
-            let same = volumes.iter().position(|one| one.uuid() == volume.uuid());
-            let Some(at) = same else {
-                volumes.push(volume);
-                continue;
-            };
-            let newer = volumes[at].generation().max(volume.generation());
-            notices.push(format!(
-                "{name}: another index of {}; the one of generation {newer} counts",
-                volume.title()
-            ));
-            if volume.generation() > volumes[at].generation() {
-                volumes[at] = volume;
-            }
+            let volume = LtfsVolume::read(&path.display().to_string(), open(path)?)?;
+            notices.extend(volume.put_beside(&mut volumes));
         }
         Ok((volumes, notices))
     }

@@ -38,11 +38,16 @@ function busy(on) {
   at("clear").hidden = read.length === 0;
 }
 
+/** The size of a block, if somebody gave it. */
+const blockBytes = () => Number(at("block").value) || null;
+
 /** Starts the engine, again if need be, and reads what had been read. */
 async function restart() {
   await engine.start();
   engine.give(read.map(({ file }) => file));
-  for (const [file, { name }] of read.entries()) await engine.ask({ ask: "read", file, name });
+  for (const [file, { name }] of read.entries()) {
+    await engine.ask({ ask: "read", file, name, block_bytes: blockBytes() });
+  }
 }
 
 async function take(files) {
@@ -55,7 +60,12 @@ async function take(files) {
     at("stop").hidden = false;
     engine.onProgress = ({ offset }) => say(`reading ${file.name}: ${bytes(offset)} of ${bytes(file.size)} …`);
     try {
-      const { recognised, kind } = await engine.ask({ ask: "read", file: number, name: file.name });
+      const { recognised, kind } = await engine.ask({
+        ask: "read",
+        file: number,
+        name: file.name,
+        block_bytes: blockBytes(),
+      });
       read[number].kind = kind;
       at("read").append(element("li", {}, `${file.name}: ${recognised}`));
       say("");
@@ -95,7 +105,7 @@ async function plan() {
     const placed = await engine.ask({
       ask: "place",
       drive: at("drive").value,
-      block_bytes: number("block") || null,
+      block_bytes: blockBytes(),
       ignore_missing: at("missing").checked,
       unload: false,
     });

@@ -18,12 +18,15 @@ pub enum Question {
         file: u32,
         /// Its name, for messages.
         name: String,
+        /// Size of a block in bytes, for requests that do not say it.
+        #[serde(default)]
+        block_bytes: Option<u64>,
     },
     /// Find what is wanted, and place it on the tapes.
     Place {
         /// The drive's profile.
         drive: String,
-        /// Size of a block in bytes, for requests that do not say it.
+        /// Size of a block in bytes, for requests and indexes, which do not say it.
         block_bytes: Option<u64>,
         /// Go on without names that are not found.
         ignore_missing: bool,

@@ -19,7 +19,7 @@ use tapewise::formats::powershell_out::write_powershell;
 use tapewise::formats::script_out::{ScriptOptions, write_script};
 use tapewise::model::{Micros, PositionSource, Profile, profile};
 use tapewise::order::{Action, Algorithm};
-use tapewise::tapes::{TapeTime, rota, share};
+use tapewise::tapes::{TapeTime, everything, rota, share};
 use tapewise::{Batch, Cartridge, Effort, EndLocation, Found, Goal, PlaceError, Placed, Placement};
 use tapewise_plot::players::HeadPath;
 
@@ -38,8 +38,11 @@ type Fallible<T> = Result<T, Box<dyn Error>>;
 #[derive(Default)]
 pub struct Desk {
     volumes: Vec<LtfsVolume>,
-    /// Requests that name their blocks, and what they were recognised as.
-    batch: Option<Batch>,
+    /// What was odd about the files that were read.
+    notices: Vec<String>,
+    /// The file of requests that name their blocks, and what messages call it. It is read again for every plan,
+    /// because what it says depends on the size of a block.
+    requests: Option<(u32, String)>,
     /// A list of names, and what messages call it.
     names: Option<(String, Vec<Name>)>,
     tapes: Vec<Ordered>,
@@ -73,13 +76,20 @@ impl Desk {
                 *self = Desk::default();
                 Ok(Answer::Done)
             }
-            Question::Read { file, name } => self.read(&name, open(file), open(file)),
+            Question::Read {
+                file,
+                name,
+                block_bytes,
+            } => self.read(file, &name, block_bytes, open),
             Question::Place {
                 drive,
                 block_bytes,
                 ignore_missing,
                 unload,
-            } => self.place(&drive, block_bytes, ignore_missing, unload),
+            } => {
+                let (batches, notices) = self.batches(block_bytes, ignore_missing, open)?;
+                self.place(&drive, batches, notices, unload)
+            }
             Question::Order { tape, order, seed } => self.order(tape, &order, seed),
             Question::Path { tape, order } => {
                 let (tape, found) = self.found(tape, &order)?;
@@ -110,10 +120,15 @@ impl Desk {
         }
     }
 
-    /// Reads a file of any format. Requests that do not tell the size of a block are read when it is known: `again`
-    /// is the same file once more.
-    fn read(&mut self, name: &str, first: Reader, again: Reader) -> Fallible<Answer> {
-        let source = Source::recognise(name, BufReader::with_capacity(AT_ONCE, first), None)?;
+    /// Reads a file of any format.
+    fn read(
+        &mut self,
+        file: u32,
+        name: &str,
+        block_bytes: Option<u64>,
+        open: &dyn Fn(u32) -> Reader,
+    ) -> Fallible<Answer> {
+        let source = source(file, name, open)?;
         let (recognised, kind) = match source.format().content {
             Content::Index => {
                 let volume = source.ltfs_index()?;
@@ -125,7 +140,7 @@ impl Desk {
                     tapewise::model::units::count(files, "file"),
                     tapewise::model::units::bytes(bytes)
                 );
-                self.volumes.push(volume);
+                self.notices.extend(volume.put_beside(&mut self.volumes));
                 (recognised, "index")
             }
             Content::Names => {
@@ -134,15 +149,14 @@ impl Desk {
                 } else {
                     Separator::Newline
                 };
-                let list = read_list(BufReader::with_capacity(AT_ONCE, again), separator)?;
+                let list = read_list(buffered(open(file)), separator)?;
                 let count = tapewise::model::units::count(list.names.len(), "name");
                 self.names = Some((name.to_owned(), list.names));
                 (format!("list of {count}"), "names")
             }
             _ => {
-                let batch = source.requests(None)?;
-                let recognised = batch.recognised.clone();
-                self.batch = Some(batch);
+                let recognised = source.requests(block_bytes)?.recognised;
+                self.requests = Some((file, name.to_owned()));
                 (recognised, "requests")
             }
         };
@@ -153,12 +167,11 @@ impl Desk {
     fn place(
         &mut self,
         drive: &str,
-        block_bytes: Option<u64>,
-        ignore_missing: bool,
+        batches: Vec<Wanted>,
+        notices: Vec<String>,
         unload: bool,
     ) -> Fallible<Answer> {
         let cartridge = Cartridge::new(profile::find(drive)?)?;
-        let (batches, notices) = self.batches(block_bytes, ignore_missing)?;
         self.tapes.clear();
         let several = batches.len() > 1;
         let mut tapes = Vec::new();
@@ -211,25 +224,30 @@ impl Desk {
         &self,
         block_bytes: Option<u64>,
         ignore_missing: bool,
+        open: &dyn Fn(u32) -> Reader,
     ) -> Fallible<(Vec<Wanted>, Vec<String>)> {
-        if self.volumes.is_empty() {
-            let Some(batch) = &self.batch else {
-                return Err(
-                    "drop an LTFS index (XML or .schema) or a CSV of requests first".into(),
-                );
-            };
-            let mut batch = batch.clone();
-            batch.block_size = batch.block_size.or(block_bytes);
-            let notices = batch.notices.clone();
+        let mut notices = self.notices.clone();
+        if let Some((file, name)) = &self.requests {
+            if !self.volumes.is_empty() {
+                return Err(format!(
+                    "{name} has blocks of its own, and there is an index: start again with one of them"
+                )
+                .into());
+            }
+            let batch = source(*file, name, open)?.requests(block_bytes)?;
+            notices.extend(batch.notices.iter().cloned());
             return Ok((vec![("the tape".to_owned(), batch)], notices));
         }
-        let mut notices = Vec::new();
-        let files: Vec<Vec<usize>> = match &self.names {
-            None => self
-                .volumes
-                .iter()
-                .map(|volume| (0..volume.files().len()).collect())
-                .collect(),
+        if self.volumes.is_empty() {
+            return Err("drop an LTFS index (XML or .schema) or a CSV of requests first".into());
+        }
+        let assumed = LtfsLayout::assumed();
+        let layout = match block_bytes {
+            Some(bytes) => assumed.with_block_size(bytes),
+            None => assumed,
+        };
+        let share = match &self.names {
+            None => everything(&self.volumes),
             Some((list, names)) => {
                 let listed = Listed {
                     list,
@@ -237,17 +255,16 @@ impl Desk {
                     ignore_missing,
                     matching: &Matching::default(),
                 };
-                let share = share(&self.volumes, &listed, None)?;
-                notices.extend(share.notices);
-                share.files
+                share(&self.volumes, &listed, None)?
             }
         };
+        notices.extend(share.notices);
         let mut batches = Vec::new();
-        for (volume, files) in self.volumes.iter().zip(&files) {
+        for (volume, files) in self.volumes.iter().zip(&share.files) {
             if files.is_empty() {
                 continue;
             }
-            let batch = volume.batch_of(files, Vec::new(), &LtfsLayout::assumed())?;
+            let batch = volume.batch_of(files, Vec::new(), &layout)?;
             notices.extend(batch.notices.iter().cloned());
             batches.push((volume.title().to_owned(), batch));
         }
@@ -316,6 +333,18 @@ impl Desk {
             optimal: rota.optimal,
         }
     }
+}
+
+fn buffered(reader: Reader) -> BufReader<Reader> {
+    BufReader::with_capacity(AT_ONCE, reader)
+}
+
+fn source(
+    file: u32,
+    name: &str,
+    open: &dyn Fn(u32) -> Reader,
+) -> Fallible<Source<BufReader<Reader>>> {
+    Ok(Source::recognise(name, buffered(open(file)), None)?)
 }
 
 const NO_TIME: TapeTime = TapeTime {

@@ -49,9 +49,27 @@ impl Page {
     }
 
     fn place(&mut self) -> Value {
+        self.place_with(Some(524_288))
+    }
+
+    fn place_with(&mut self, block_bytes: Option<u64>) -> Value {
         self.ask(&json!({
-            "ask": "place", "drive": "lto8", "block_bytes": 524_288, "ignore_missing": false, "unload": false
+            "ask": "place", "drive": "lto8", "block_bytes": block_bytes, "ignore_missing": false, "unload": false
         }))
+    }
+
+    /// How many blocks each read of the plan has.
+    fn blocks(&mut self) -> Vec<u64> {
+        self.ask(&json!({"ask": "order", "tape": 0, "order": "sort", "seed": 1}));
+        let plan = self.ask(&json!({
+            "ask": "write", "tape": 0, "order": "sort", "format": "json", "from": "", "into": ""
+        }));
+        let plan: Value = serde_json::from_str(plan["text"].as_str().expect("a plan")).unwrap();
+        let steps = plan["steps"].as_array().expect("steps").iter();
+        let reads = steps.filter(|step| step["action"] == "read");
+        reads
+            .map(|step| step["block_count"].as_u64().unwrap())
+            .collect()
     }
 }
 
@@ -172,4 +190,72 @@ fn what_is_wrong_comes_back_in_words() {
         "error"
     );
     assert_eq!(page.ask(&json!({"ask": "nothing"}))["is"], "error");
+}
+
+#[test]
+fn requests_that_no_plan_can_hold_together_are_refused() {
+    for (name, text, words) in [
+        (
+            "two.csv",
+            "id,volume,start_block,block_count\na,A,1,1\nb,B,9,1\n",
+            "on 2 cartridges: A, B",
+        ),
+        (
+            "key.csv",
+            "id,sort_key\na,1\n",
+            "1 request with a sort key but no block",
+        ),
+    ] {
+        let refused = Page::with(&[(name, text.to_owned())]).0.place();
+        let error = refused["error"].as_str().unwrap_or_default();
+        assert!(error.contains(words), "{name}: {refused}");
+    }
+    let (mut page, _) = Page::with(&[
+        ("A.xml", index("A", &["a1"], 10)),
+        ("one.csv", "id,start_block,block_count\na,1,1\n".to_owned()),
+    ]);
+    let refused = page.place();
+    let error = refused["error"].as_str().unwrap_or_default();
+    assert!(error.contains("one.csv has blocks of its own"), "{refused}");
+}
+
+#[test]
+fn the_size_of_a_block_that_was_given_counts_for_requests_and_for_an_index() {
+    let sizes = "id,start_block,size_bytes\na,40,1048576\n".to_owned();
+    let mut page = Page::with(&[]).0;
+    page.files.push(sizes);
+    let read = |page: &mut Page, block_bytes: Option<u64>| {
+        page.ask(
+            &json!({"ask": "read", "file": 0, "name": "sizes.csv", "block_bytes": block_bytes}),
+        )
+    };
+    assert_eq!(read(&mut page, None)["is"], "error");
+    assert_eq!(read(&mut page, Some(524_288))["kind"], "requests");
+    for (block_bytes, blocks) in [(524_288, 2), (262_144, 4)] {
+        page.place_with(Some(block_bytes));
+        assert_eq!(page.blocks(), [blocks]);
+    }
+    let (mut page, _) = Page::with(&[("A.xml", index("A", &["a1"], 10))]);
+    for (block_bytes, blocks) in [(None, 100), (Some(1_048_576), 50)] {
+        page.place_with(block_bytes);
+        assert_eq!(page.blocks(), [blocks]);
+    }
+}
+
+#[test]
+fn of_two_indexes_of_one_tape_the_newer_one_counts() {
+    let of_generation = |generation: u32, names: &[&str]| {
+        let uuid = "</volumeuuid>";
+        let number = format!("{uuid}<generationnumber>{generation}</generationnumber>");
+        index("A", names, 10).replace(uuid, &number)
+    };
+    let (mut page, _) = Page::with(&[
+        ("new.xml", of_generation(8, &["a1", "a2"])),
+        ("old.xml", of_generation(7, &["a1"])),
+    ]);
+    let placed = page.place();
+    let tapes = placed["tapes"].as_array().unwrap();
+    assert_eq!((tapes.len(), &tapes[0]["files"]), (1, &json!(2)));
+    let notice = "old.xml: another index of A; the one of generation 8 counts";
+    assert_eq!(placed["notices"][0], notice);
 }

@@ -63,6 +63,24 @@ impl LtfsVolume {
         &self.index.volume_uuid
     }
 
+    /// Puts the volume beside others. Of two indexes of one volume the newer one counts, and what comes back says so.
+    pub fn put_beside(self, others: &mut Vec<LtfsVolume>) -> Option<String> {
+        let Some(same) = others.iter_mut().find(|other| other.uuid() == self.uuid()) else {
+            others.push(self);
+            return None;
+        };
+        let newer = same.generation().max(self.generation());
+        let notice = format!(
+            "{}: another index of {}; the one of generation {newer} counts",
+            self.name,
+            shown(self.title().as_bytes())
+        );
+        if self.generation() > same.generation() {
+            *same = self;
+        }
+        Some(notice)
+    }
+
     /// Requests for the files of a list, which has one path in the volume on each line; blocks are of the size that
     /// LTFS usually has. `list` is what messages call the list.
     ///
