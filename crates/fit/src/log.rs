@@ -6,7 +6,7 @@ pub use kind::{HEAD_BYTES, LogFormat, LogKind, recognise};
 
 use crate::blind::{Move, Volume};
 use crate::sample::Sample;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{BufRead, Cursor, Read};
 use tapewise_formats::TableError;
 use tapewise_formats::block_moves_csv::{BlockMove, read_block_moves};
@@ -77,6 +77,8 @@ pub struct ReadLog {
     pub unplaced: usize,
     /// Locates of an event log that are left out because they did not get there.
     pub failed: usize,
+    /// Locates that are left out because they were read before: logs overlap, and what is held out must not be seen.
+    pub repeated: usize,
     /// What the reader of the format noticed.
     pub notices: Vec<String>,
 }
@@ -91,6 +93,7 @@ impl ReadLog {
             not_known: [0; 2],
             unplaced: 0,
             failed: 0,
+            repeated: 0,
             notices: Vec::new(),
         }
     }
@@ -118,7 +121,12 @@ pub struct Records {
     /// The profiles that the event logs were made with.
     pub profiles: BTreeSet<String>,
     cartridges: BTreeMap<String, u32>,
+    seen: HashSet<Identity>,
 }
+
+/// What no two locates have in common: the cartridge, if it has a name, both ends, the time taken, and of an event when
+/// it began.
+type Identity = (Option<String>, [(u64, u64); 2], Micros, Option<Micros>);
 
 impl Records {
     /// Adds the locates of a log called `name`.
@@ -173,9 +181,8 @@ impl Records {
     }
 
     fn read_block_moves(&mut self, input: impl BufRead) -> Result<ReadLog, LogError> {
-        let moves = read_block_moves(input)?;
-        let read = ReadLog::new(LogKind::BlockMoves, moves.len());
-        self.add_moves(moves);
+        let mut read = ReadLog::new(LogKind::BlockMoves, 0);
+        self.add_moves(read_block_moves(input)?, &mut read);
         Ok(read)
     }
 
@@ -187,19 +194,26 @@ impl Records {
             *bytes += read.data_bytes;
             *blocks += read.end_block() - read.first_block();
         }
-        let read = ReadLog {
+        let mut read = ReadLog {
             files: log.reads.len(),
             other_lines: log.passed_over,
             not_known: [found.first_of_mount, found.behind_error],
             notices: log.notices.iter().map(ToString::to_string).collect(),
-            ..ReadLog::new(LogKind::Cta, found.moves.len())
+            ..ReadLog::new(LogKind::Cta, 0)
         };
-        self.add_moves(found.moves);
+        self.add_moves(found.moves, &mut read);
         Ok(read)
     }
 
-    fn add_moves(&mut self, moves: Vec<BlockMove>) {
+    fn add_moves(&mut self, moves: Vec<BlockMove>, read: &mut ReadLog) {
         for each in moves {
+            let ends = [(0, each.from_block), (0, each.to_block)];
+            let volume = Some(each.volume.clone());
+            if !self.seen.insert((volume, ends, each.took, None)) {
+                read.repeated += 1;
+                continue;
+            }
+            read.moves += 1;
             self.moves.entry(each.volume).or_default().push(Move {
                 from_block: each.from_block,
                 to_block: each.to_block,
@@ -210,17 +224,26 @@ impl Records {
 
     fn read_locates(&mut self, name: &str, input: impl BufRead) -> Result<ReadLog, LogError> {
         let locates = read_locates(input)?;
-        let read = ReadLog::new(LogKind::Locates, locates.len());
+        let before = self.samples.len();
+        let mut read = ReadLog::new(LogKind::Locates, 0);
         for locate in locates {
             let cartridge = self.cartridge(locate.volume.as_deref().unwrap_or(name));
+            let from = recorded(locate.from_wrap, locate.from_lpos);
+            let to = recorded(locate.to_wrap, locate.to_lpos);
+            let ends = [from, to].map(of_place);
+            if !self.seen.insert((locate.volume, ends, locate.took, None)) {
+                read.repeated += 1;
+                continue;
+            }
             self.samples.push(Sample {
                 cartridge,
-                from: recorded(locate.from_wrap, locate.from_lpos),
-                to: recorded(locate.to_wrap, locate.to_lpos),
+                from,
+                to,
                 time: locate.took,
             });
             self.origins.push(format!("{name}, line {}", locate.line));
         }
+        read.moves = self.samples.len() - before;
         Ok(read)
     }
 
@@ -256,8 +279,16 @@ impl Records {
                 Action::Locate => {
                     let origin = format!("{name}, event {nth}");
                     let cartridge = event.cartridge.as_deref().unwrap_or(name);
+                    let ends = places(event).map(|ends| ends.map(of_place));
+                    let ends = ends.or_else(|| Some(blocks(event)?.map(|(p, b)| (p.into(), b))));
+                    let is_repeated = ends.is_some_and(|ends| {
+                        let (named, at) = (event.cartridge.clone(), Some(event.at_us));
+                        !self.seen.insert((named, ends, event.took_us, at))
+                    });
                     if event.outcome != Outcome::Done {
                         read.failed += 1;
+                    } else if is_repeated {
+                        read.repeated += 1;
                     } else if !self.add_locate(cartridge, event, is_first_of_mount, origin) {
                         read.unplaced += 1;
                     }
@@ -316,6 +347,10 @@ impl Records {
             .find(|(_, each)| **each == number)
             .map(|(name, _)| name.as_str())
     }
+}
+
+fn of_place(place: Position) -> (u64, u64) {
+    (place.wrap.into(), place.lpos.into())
 }
 
 fn places(event: &Event) -> Option<[Position; 2]> {

@@ -155,3 +155,37 @@ fn times_that_say_nothing_of_places_are_not_trusted_however_small_the_errors_are
         assert_eq!(found.comparison.trust(), Trust::None, "{spread_us}");
     }
 }
+
+#[test]
+fn a_locate_that_several_logs_have_counts_once() {
+    let drive = profile::find("dat-4mm").unwrap();
+    let events = log(&drive, 120, 0.0);
+    let later = events.replace(
+        "\"action\":\"locate\",\"at_us\":0",
+        "\"action\":\"locate\",\"at_us\":9",
+    );
+    let row = |from: u32| format!("V1,{from},7,41500\n");
+    let places = |from: u32| format!("V1,0,{from},2,7000,41500\n");
+    let rows = |row: &dyn Fn(u32) -> String| (0..9).map(row).collect::<String>();
+    let blocks = format!("volume,from_block,to_block,locate_ms\n{}", rows(&row));
+    let places = format!(
+        "volume,from_wrap,from_lpos,to_wrap,to_lpos,locate_us\n{}",
+        rows(&places)
+    );
+    for (first, other, repeated) in [
+        (&events, &events, 120),
+        (&events, &later, 0),
+        (&blocks, &blocks, 9),
+        (&places, &places, 9),
+        (&places, &places.replace("V1", "V2"), 0),
+    ] {
+        let mut records = Records::default();
+        let read = records.read("log", first.as_bytes(), None).unwrap();
+        assert_eq!(read.repeated, 0);
+        let again = records.read("copy", other.as_bytes(), None).unwrap();
+        assert_eq!(
+            (again.moves, again.repeated),
+            (read.moves - repeated, repeated)
+        );
+    }
+}

@@ -53,6 +53,7 @@ fn say_read(name: &str, read: &ReadLog, notices: &mut Vec<String>) {
             "that come first in a mount, move nothing or have no blocks",
         ),
         (read.failed, "that did not get there"),
+        (read.repeated, "that were read before; each counts once"),
     ] {
         if count > 0 {
             let locates = units::count(count, "locate");
