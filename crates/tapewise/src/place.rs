@@ -461,6 +461,10 @@ impl Placer<'_> {
             Location::BeginningOfTape => {
                 Ok(Position::beginning_of_tape(self.tape().geometry.lpos_min))
             }
+            // Of what has no blocks nothing is read, and the head stays where it is.
+            Location::Block { .. } if self.map.is_none() && self.batch.extents() == 0 => {
+                self.position(Location::BeginningOfTape)
+            }
             Location::Physical(at) => self.recorded(0, at),
             Location::Block { partition, block } => {
                 let map = self.map.ok_or(PositionError::HeadWithoutMap)?;

@@ -134,6 +134,18 @@ fn head_and_end_are_placed_as_the_requests_are() {
         let error = lto8().place(blocks(&[1]), &placement).unwrap_err();
         assert!(matches!(error, PlaceError::Head(_)), "{error}");
     }
+    let block = Location::Block {
+        partition: None,
+        block: 40_000,
+    };
+    let there = Placement {
+        head: block,
+        end: EndLocation::At(block),
+        ..Placement::default()
+    };
+    let empty = lto8().place(blocks(&[]), &there).unwrap();
+    let order = empty.order(Algorithm::Best, &Effort::usual()).unwrap();
+    assert_eq!(order.total(), Micros::ZERO);
     let unloaded = Placement {
         end: EndLocation::Unloaded,
         ..Placement::default()

@@ -98,6 +98,7 @@ static void the_same_work_gives_the_same_order(void) {
 static void what_was_read_is_not_ordered_again(void) {
   uint64_t order[FILES], rest[FILES], head_block;
   tapewise_location head = {0}, end = {0};
+  tapewise_estimate nothing = {0};
   tapewise_cartridge *cartridge = lto8();
   tapewise_batch *batch = batch_of(cartridge, FILES);
   OK(tapewise_batch_order(batch, NULL, order, FILES, NULL));
@@ -117,6 +118,10 @@ static void what_was_read_is_not_ordered_again(void) {
   CHECK(tapewise_batch_price(batch, order, FILES, NULL) == TAPEWISE_STATUS_USAGE);
   CHECK(tapewise_batch_price(batch, rest, FILES - 11, NULL) == TAPEWISE_STATUS_USAGE);
   CHECK(strstr(tapewise_batch_error(batch), "lacks request"));
+  OK(tapewise_batch_set_read(batch, rest, FILES - 10));
+  nothing.size = sizeof nothing;
+  OK(tapewise_batch_order(batch, NULL, NULL, 0, &nothing));
+  CHECK(nothing.requests == 0 && nothing.total_us == 0);
   tapewise_batch_free(batch);
   tapewise_cartridge_free(cartridge);
 }
