@@ -56,6 +56,11 @@ pub fn find<'py>(
         spare_tape,
         ..Goal::default()
     };
+    if algorithm.is_some() && !goal.is_least_total() {
+        return Err(input_error(
+            "an order by name has no objective of its own: leave out algorithm, or objective and spare_tape",
+        ));
+    }
     let placed = place(py, batch, cartridge, &placement)?;
     let wish = Wish {
         seed,
@@ -81,9 +86,17 @@ pub fn price<'py>(
     batch: BatchArguments,
     cartridge: CartridgeArguments,
     placement: PlacementArguments,
-    sequence: Vec<u32>,
+    mut sequence: Vec<u32>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let placed = place(py, batch, cartridge, &placement)?;
+    // Requests without blocks need no tape, and an order of ours has them too.
+    let requests = &placed.batch.requests;
+    let is_empty = |at: u32| {
+        requests
+            .get(at as usize)
+            .is_some_and(|r| r.extents.is_empty())
+    };
+    sequence.retain(|&at| !is_empty(at));
     let found = guarded(py, || {
         let order = tapewise::order::rao(&placed.problem, &sequence);
         order.map(|order| placed.priced(Origin::Drive, order))

@@ -87,6 +87,9 @@ def test_errors_are_ours_and_say_what_is_wrong(lto8: Cartridge) -> None:
         tapewise.price(some(3), lto8, [0, 0, 1])
     with pytest.raises(tapewise.InputError, match="no order"):
         tapewise.order(some(3), lto8, algorithm="quickest")
+    for other in ({"objective": "mean"}, {"spare_tape": True}):
+        with pytest.raises(tapewise.InputError, match="no objective of its own"):
+            tapewise.order(some(3), lto8, algorithm="sort", **other)  # type: ignore[arg-type]
     with pytest.raises(tapewise.InputError):
         Batch([-1])
     with pytest.raises(tapewise.InputError, match="2 numbers for 3"):
@@ -125,6 +128,9 @@ def test_files_of_several_runs_come_from_a_list(lto8: Cartridge) -> None:
     assert batch.ids == ["a", "b"] and list(batch.priority) == [1, 0]
     plan = tapewise.order(batch, lto8, objective="mean")
     assert sorted(plan.ids) == ["a", "b"]
+    with_empty = Batch.parse("id,start_block,block_count,size_bytes\ne,,,0\na,9,1,\n", block_size=524_288)
+    plan = tapewise.order(with_empty, lto8)
+    assert plan.ids == ["e", "a"] == tapewise.price(with_empty, lto8, plan.order).ids
     with pytest.raises(tapewise.InputError, match="line 2"):
         Batch.parse("id,start_block,block_count\na,x,1\n")
     with pytest.raises(tapewise.InputError, match="requests: the requests are on 2 cartridges: A, B"):
