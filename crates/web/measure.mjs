@@ -84,7 +84,7 @@ async function measure(files) {
   ask({ ask: "read", file: 0, name: "large.xml" });
   const [read, used] = [seconds(), memory()];
   ask({ ask: "read", file: 1, name: "names.txt" });
-  ask({ ask: "place", drive: "lto9", block_bytes: null, ignore_missing: false, unload: false });
+  ask({ ask: "place", drive: "lto9", block_bytes: null, ignore_missing: false });
   const placed = seconds();
   for (const order of ["fifo", "sort"]) ask({ ask: "order", tape: 0, order, seed: 1 });
   const first = seconds();

@@ -41,7 +41,7 @@ function inModule(drive, block, seed) {
   try {
     ask({ ask: "clear" });
     ask({ ask: "read", file: 0, name: "batch.csv" });
-    ask({ ask: "place", drive, block_bytes: block, ignore_missing: false, unload: false });
+    ask({ ask: "place", drive, block_bytes: block, ignore_missing: false });
     ask({ ask: "order", tape: 0, order: "best", seed });
     const { text } = ask({ ask: "write", tape: 0, order: "best", format: "json", from: "", into: "" });
     return { plan: text, seconds: seconds() };

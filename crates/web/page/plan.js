@@ -107,7 +107,6 @@ async function plan() {
       drive: at("drive").value,
       block_bytes: blockBytes(),
       ignore_missing: at("missing").checked,
-      unload: false,
     });
     result.hidden = false;
     result.replaceChildren(element("h2", {}, "3. The order"));

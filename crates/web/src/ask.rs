@@ -30,8 +30,6 @@ pub enum Question {
         block_bytes: Option<u64>,
         /// Go on without names that are not found.
         ignore_missing: bool,
-        /// Leave the cartridge out of the drive at the end.
-        unload: bool,
     },
     /// Find one order of one tape, and say what it takes.
     Order {

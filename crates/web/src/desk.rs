@@ -85,10 +85,9 @@ impl Desk {
                 drive,
                 block_bytes,
                 ignore_missing,
-                unload,
             } => {
                 let (batches, notices) = self.batches(block_bytes, ignore_missing, open)?;
-                self.place(&drive, batches, notices, unload)
+                self.place(&drive, batches, notices)
             }
             Question::Order { tape, order, seed } => self.order(tape, &order, seed),
             Question::Path { tape, order } => {
@@ -169,7 +168,6 @@ impl Desk {
         drive: &str,
         batches: Vec<Wanted>,
         notices: Vec<String>,
-        unload: bool,
     ) -> Fallible<Answer> {
         let cartridge = Cartridge::new(profile::find(drive)?)?;
         self.tapes.clear();
@@ -184,23 +182,22 @@ impl Desk {
                     error.to_string()
                 }
             };
-            let ends = if unload {
-                &[EndLocation::Unloaded, EndLocation::Rewound][..]
-            } else {
-                &[EndLocation::Anywhere]
+            let place = |end| {
+                let placement = Placement {
+                    end,
+                    ..Placement::default()
+                };
+                cartridge.place(batch.clone(), &placement)
             };
-            let mut placed = Err(PlaceError::UnloadUnknown {
-                profile: drive.to_owned(),
-            });
-            for &end in ends {
-                if matches!(placed, Err(PlaceError::UnloadUnknown { .. })) {
-                    let placement = Placement {
-                        end,
-                        ..Placement::default()
-                    };
-                    placed = cartridge.place(batch.clone(), &placement);
+            let placed = if several {
+                // The next tape needs the drive.
+                match place(EndLocation::Unloaded) {
+                    Err(PlaceError::UnloadUnknown { .. }) => place(EndLocation::Rewound),
+                    placed => placed,
                 }
-            }
+            } else {
+                place(EndLocation::Anywhere)
+            };
             let placed = placed.map_err(of)?;
             tapes.push(Tape {
                 title: title.clone(),

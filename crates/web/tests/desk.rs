@@ -54,7 +54,7 @@ impl Page {
 
     fn place_with(&mut self, block_bytes: Option<u64>) -> Value {
         self.ask(&json!({
-            "ask": "place", "drive": "lto8", "block_bytes": block_bytes, "ignore_missing": false, "unload": false
+            "ask": "place", "drive": "lto8", "block_bytes": block_bytes, "ignore_missing": false
         }))
     }
 
@@ -115,6 +115,13 @@ fn names_are_found_on_two_tapes_and_each_gets_its_order_and_its_turn() {
     }
     let rota = page.ask(&json!({"ask": "rota", "drives": 2}));
     assert_eq!(rota["turns"].as_array().unwrap().len(), 2);
+    // One drive has to be rewound and emptied before the next tape goes in.
+    let one_drive = page.ask(&json!({"ask": "rota", "drives": 1}));
+    let time = |turn: usize, what: &str| one_drive["turns"][turn][what].as_u64().unwrap();
+    assert!(
+        time(1, "begin_us") > time(0, "read_us") + 20_000_000,
+        "{one_drive}"
+    );
     let script = page.ask(&json!({
         "ask": "write", "tape": 0, "order": "best", "format": "script", "from": "/mnt", "into": "out"
     }));
