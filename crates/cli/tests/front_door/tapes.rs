@@ -109,6 +109,31 @@ fn drives_are_busy_until_their_tapes_are_out_or_as_long_as_end_says() {
     };
     assert_eq!(hours(""), hours("--end unloaded"));
     assert!(hours("--end rewound") < hours(""));
+    // What is not in the hours is not said to be in them.
+    let drive = tapewise_house::root().join("profiles/lto8.toml");
+    let drive = std::fs::read_to_string(drive).expect("a profile");
+    let without = drive
+        .lines()
+        .filter(|line| !line.starts_with("mount_s") && !line.starts_with("unmount_s"));
+    desk.put("bare.toml", without.collect::<Vec<_>>().join("\n"));
+    for (profile, end, words) in [
+        ("lto8", "", "with mounting, rewinding and unloading"),
+        (
+            "lto8",
+            "--end rewound",
+            "with mounting and rewinding, without unloading",
+        ),
+        (
+            "bare.toml",
+            "",
+            "with rewinding, without mounting and unloading",
+        ),
+    ] {
+        let ran = desk.done(&format!(
+            "order --files-from clips.txt --ltfs-index tapes --profile {profile} {end}"
+        ));
+        assert!(ran.err.contains(words), "{words}: {}", ran.err);
+    }
 }
 
 #[test]

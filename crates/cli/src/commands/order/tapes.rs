@@ -141,6 +141,18 @@ impl Tape {
         self.placed.batch.requests.len()
     }
 
+    /// What its drive time has in it besides the reading: what the profile tells, as far as the end asks for it.
+    fn handling(&self) -> &'static str {
+        let mounts = self.placed.profile.handling.mount_s.is_some();
+        let unloads = self.placed.placement.end == EndLocation::Unloaded;
+        match (mounts, unloads) {
+            (true, true) => "with mounting, rewinding and unloading",
+            (true, false) => "with mounting and rewinding, without unloading",
+            (false, true) => "with rewinding and unloading, without mounting",
+            (false, false) => "with rewinding, without mounting and unloading",
+        }
+    }
+
     fn drive_time(&self) -> Micros {
         self.time.until_read + self.time.until_free
     }
@@ -206,8 +218,9 @@ fn words(tapes: &[Tape], rota: &Rota, drives: usize, unneeded: usize) -> String 
         rota.end,
         units::count(drives, "drive"),
     ));
+    let counted = tapes.first().map_or("", Tape::handling);
     text.push_str(&format!(
-        "drive time {busy} with mounting, rewinding and unloading; up to {worst} more if positions and times are off\n"
+        "drive time {busy} {counted}; up to {worst} more if positions and times are off\n"
     ));
     if unneeded > 0 {
         let (count, verb) = match unneeded {
