@@ -323,6 +323,14 @@ fn layout(input: &Input, volume_uuid: Option<&str>) -> Result<LtfsLayout, CliErr
             if let Some(uuid) = volume_uuid {
                 check_label(&path.display().to_string(), &label, uuid)?;
             }
+            if let Some(bytes) = input.block_size.filter(|&bytes| bytes != label.block_size) {
+                let says = format!(
+                    "--block-size {bytes}: {} says that the blocks have {} bytes",
+                    path.display(),
+                    label.block_size
+                );
+                return Err(CliError::input(says).hint("leave out --block-size, or the label"));
+            }
             LtfsLayout::from_label(&label)
         }
         None => LtfsLayout::assumed(),

@@ -354,6 +354,11 @@ fn the_label_and_the_option_set_the_block_size() {
     );
     assert_eq!(size("--block-size 1048576").0, 1_048_576);
     assert_eq!(size("").0, 524_288);
+    assert_eq!(size("--ltfs-label label.xml --block-size 256K").0, 262_144);
+    desk.refused(
+        &format!("order --profile lto6 {args} --ltfs-label label.xml --block-size 65536"),
+        &["label.xml says that the blocks have 262144 bytes"],
+    );
     let words = ["this is <ltfsindex>, expected <ltfslabel>"];
     desk.refused(
         &format!("order --profile lto6 {args} --ltfs-label {}", small()),
