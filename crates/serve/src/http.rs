@@ -18,9 +18,8 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
-use http_body_util::LengthLimitError;
+use http_body_util::{BodyExt as _, Collected, LengthLimitError, Limited};
 use percent_encoding::percent_decode_str;
-use std::error::Error;
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -33,6 +32,9 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// How long a request's body may take.
 const BODY: Duration = Duration::from_secs(120);
+
+/// How long the rest of a body is taken that is refused.
+const REFUSED: Duration = Duration::from_secs(5);
 
 /// Bytes of a body that anybody may send: the form to log in, with the longest token and escapes in it.
 const BODY_OF_ANYBODY: usize = 64 << 10;
@@ -134,7 +136,13 @@ async fn admit(State(service): State<Arc<Service>>, request: Request, next: Next
         .as_ref()
         .map(|_| Came::of(&request, &service));
     let wants_page = is_page(request.uri().path());
-    let answered = answer(&service, request, next, &mut line, is_recorded).await;
+    let (head, mut body) = request.into_parts();
+    let waits = head.headers.contains_key(header::EXPECT);
+    let asked = (Request::from_parts(head, Body::empty()), &mut body);
+    let answered = answer(&service, asked, next, &mut line, is_recorded).await;
+    if answered.is_err() && !waits {
+        pass_over(&mut body, service.limits.body_bytes).await;
+    }
     let mut response = match answered {
         Ok(response) => response,
         Err(problem) if wants_page && problem.status() == StatusCode::UNAUTHORIZED => {
@@ -208,7 +216,7 @@ fn is_page(path: &str) -> bool {
 /// The answer to a request, after all that may stand in its way.
 async fn answer(
     service: &Arc<Service>,
-    mut request: Request,
+    (mut request, body): (Request, &mut Body),
     next: Next,
     line: &mut Line,
     is_recorded: bool,
@@ -257,7 +265,6 @@ async fn answer(
         let problem = Problem::new(status, "Unknown encoding", detail);
         return Err(problem.with(header::ACCEPT_ENCODING, "identity"));
     }
-    let (head, body) = request.into_parts();
     let most = service.limits.body_bytes;
     let most = if is_open {
         most.min(BODY_OF_ANYBODY)
@@ -268,7 +275,7 @@ async fn answer(
     if is_recorded {
         line.files = audit::files(&body);
     }
-    Ok(next.run(Request::from_parts(head, Body::from(body))).await)
+    Ok(next.run(request.map(|_| Body::from(body))).await)
 }
 
 /// Refuses who asks too often.
@@ -374,17 +381,14 @@ fn is_from_our_page(request: &Request) -> bool {
 }
 
 /// A body in memory.
-async fn bounded(body: Body, most: usize) -> Result<Bytes, Problem> {
-    let whole = tokio::time::timeout(BODY, axum::body::to_bytes(body, most)).await;
+async fn bounded(body: &mut Body, most: usize) -> Result<Bytes, Problem> {
+    let whole = tokio::time::timeout(BODY, Limited::new(body, most).collect()).await;
     let whole = whole.map_err(|_| {
         let detail = format!("The body did not arrive within {} s.", BODY.as_secs());
         Problem::new(StatusCode::REQUEST_TIMEOUT, "Body too slow", detail)
     })?;
-    whole.map_err(|error| {
-        if error
-            .source()
-            .is_some_and(|cause| cause.is::<LengthLimitError>())
-        {
+    whole.map(Collected::to_bytes).map_err(|error| {
+        if error.is::<LengthLimitError>() {
             let detail =
                 format!("A body may have at most {most} bytes here. Send several requests.");
             return tape::too_large(detail);
@@ -392,6 +396,15 @@ async fn bounded(body: Body, most: usize) -> Result<Bytes, Problem> {
         // Whoever has hung up in the middle does not read this.
         Problem::bad("The body is not as HTTP wants it: a chunk is wrong, or it ends too early.")
     })
+}
+
+/// Takes what is left of a body that is refused, as far as it may be as long and comes soon: clients read the answer when
+/// they have sent all, and hear nothing of it if the connection ends before.
+async fn pass_over(body: &mut Body, most: usize) {
+    let mut rest = Limited::new(body, most);
+    let passed = async { while let Some(Ok(_)) = rest.frame().await {} };
+    // Whoever sends slower finds the connection closed.
+    let _ = tokio::time::timeout(REFUSED, passed).await;
 }
 
 /// Answers on a socket until `stop` is set, and then for as long as a few answers take that are on their way.
@@ -440,7 +453,8 @@ mod tests {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_time().start_paused(true).build();
         let never = futures_util::stream::pending::<io::Result<Bytes>>();
-        let body = bounded(Body::from_stream(never), 1);
+        let mut body = Body::from_stream(never);
+        let body = bounded(&mut body, 1);
         let soon = async { tokio::time::timeout(BODY * 2, body).await };
         let bounded = runtime.expect("a runtime").block_on(soon);
         let problem = bounded.expect("an end").expect_err("no body");
@@ -452,8 +466,9 @@ mod tests {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_time().build().expect("a runtime");
         let refused = |piece: io::Result<Bytes>| {
-            let body = Body::from_stream(futures_util::stream::iter([piece]));
-            let refused = runtime.block_on(bounded(body, 3)).expect_err("refused");
+            let mut body = Body::from_stream(futures_util::stream::iter([piece]));
+            let refused = runtime.block_on(bounded(&mut body, 3));
+            let refused = refused.expect_err("refused");
             refused.status().as_u16()
         };
         assert_eq!(refused(Ok(Bytes::from_static(b"four"))), 413);

@@ -1,12 +1,18 @@
 //! Who is let in with what, and what each may do: users of `serve.toml`, and bearers of good and of hostile tokens.
 
 use crate::desk::{Answered, Desk, NOW_S, archive, files, paths};
+use axum::body::Body;
+use axum::http::Request;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use futures_util::StreamExt as _;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tapewise_serve::{Access, Limits, ServeSettings, Token, new_secret};
+use tower::ServiceExt as _;
 
 const ISSUER: &str = "https://issuer.example.org/";
 const AUDIENCE: &str = "https://tape.example.org:8080";
@@ -410,6 +416,36 @@ fn each_user_has_room_for_so_many_files_and_so_many_requests() {
     let login = desk.send("POST", "/login", &[], "token=guessed");
     assert_eq!(login.status, 429);
     assert_eq!(desk.send("GET", "/health", &[], "").status, 200);
+}
+
+#[test]
+fn who_is_refused_with_a_long_body_hears_so() {
+    let desk = Desk::open(archive(), Limits::default());
+    let taken = Arc::<AtomicUsize>::default();
+    let ask = |expects: bool| {
+        let count = Arc::clone(&taken);
+        let pieces = futures_util::stream::iter(0..50).map(move |_| {
+            count.fetch_add(1, Ordering::Relaxed);
+            Ok::<_, std::io::Error>(vec![b'x'; 20_000])
+        });
+        let request = Request::post("/tape/v1/stage").header("authorization", "Bearer old");
+        let request = if expects {
+            request.header("expect", "100-continue")
+        } else {
+            request
+        };
+        let request = request.body(Body::from_stream(pieces)).expect("a request");
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build();
+        let answer = desk.router.clone().oneshot(request);
+        let answer = runtime.expect("a runtime").block_on(answer);
+        assert_eq!(answer.expect("an answer").status(), 401);
+        taken.swap(0, Ordering::Relaxed)
+    };
+    // The connection is closed when the answer is sent, and who still sends then does not read it.
+    assert_eq!(ask(false), 50);
+    assert_eq!(ask(true), 0, "this one asks before it sends");
 }
 
 #[test]
