@@ -1,7 +1,11 @@
 //! Addresses to listen at, and the name of this host.
 
 use crate::error::CliError;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+
+/// Connections at a time, whatever the system allows.
+const MOST: usize = 1 << 16;
 
 /// What an address as a person writes it means.
 pub fn resolve(address: &str) -> Result<SocketAddr, CliError> {
@@ -20,6 +24,19 @@ pub fn bind(address: SocketAddr, option: &str) -> Result<(SocketAddr, TcpListene
         CliError::failed(format!("{address}: {error}"))
             .hint(format!("{option} HOST:PORT takes another address"))
     })
+}
+
+/// How many connections are answered at a time: each takes a file, another one while one of the cache is sent, and as many
+/// again may be agreeing on keys. A quarter of those that the process may have is left for catalogue, cache and drives.
+/// First it takes as many as it may.
+pub fn most_connections() -> usize {
+    let limit = getrlimit(Resource::Nofile);
+    let current = limit.maximum;
+    // What it has is enough to go on.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current, ..limit });
+    let files = getrlimit(Resource::Nofile).current;
+    let connections = files.map(|files| usize::try_from(files / 4).unwrap_or(MOST));
+    connections.map_or(MOST, |connections| connections.clamp(1, MOST))
 }
 
 /// The name of this host.

@@ -13,9 +13,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt as _;
 
@@ -24,19 +25,25 @@ use tower::ServiceExt as _;
 /// have.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Answers until it has `ended`, and then what is under way.
+/// Answers until it has `ended`, and then what is under way; at most so many at a time. Others wait until one has gone.
 pub(crate) async fn serve(
     mut listener: impl Listener<Addr = SocketAddr>,
     app: Router,
     patience: Duration,
+    most: usize,
     mut ended: watch::Receiver<bool>,
 ) {
+    let places = Arc::new(Semaphore::new(most));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(patience);
     let graceful = GracefulShutdown::new();
     loop {
-        let (stream, from) = tokio::select! {
-            connection = listener.accept() => connection,
+        let next = async {
+            let place = Arc::clone(&places).acquire_owned().await;
+            (place, listener.accept().await)
+        };
+        let (place, (stream, from)) = tokio::select! {
+            next = next => next,
             // The other end is dropped only when all is over.
             _ = ended.wait_for(|ended| *ended) => break,
         };
@@ -50,7 +57,10 @@ pub(crate) async fn serve(
         let connection = http.serve_connection(TokioIo::new(patient(stream, patience)), answer);
         let connection = graceful.watch(connection);
         // What goes wrong with a connection is its client's affair.
-        tokio::spawn(async move { drop(connection.await) });
+        tokio::spawn(async move {
+            drop(connection.await);
+            drop(place);
+        });
     }
     graceful.shutdown().await;
 }
@@ -80,7 +90,7 @@ mod tests {
             let address = socket.local_addr().expect("an address");
             let app = Router::new().route("/", get(|| async { "hello" }));
             let (end, ended) = watch::channel(false);
-            let server = tokio::spawn(serve(socket, app, Duration::from_millis(300), ended));
+            let server = tokio::spawn(serve(socket, app, Duration::from_millis(300), 1, ended));
             let client = tokio::task::spawn_blocking(move || {
                 let mut stream = std::net::TcpStream::connect(address).expect("connected");
                 stream.write_all(sends.as_bytes()).expect("sent");
@@ -104,6 +114,38 @@ mod tests {
         }
         let whole = told("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
         assert!(whole.ends_with("hello"), "{whole}");
+    }
+
+    #[test]
+    fn no_more_connections_are_open_than_may_be() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.expect("a runtime").block_on(async {
+            let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await;
+            let socket = socket.expect("a socket");
+            let address = socket.local_addr().expect("an address");
+            let app = Router::new().route("/", get(|| async { "hello" }));
+            let (end, ended) = watch::channel(false);
+            let server = tokio::spawn(serve(socket, app, Duration::from_secs(60), 2, ended));
+            let connect = || tokio::net::TcpStream::connect(address);
+            let mut idle = vec![connect().await.expect("one"), connect().await.expect("two")];
+            let mut third = connect().await.expect("it waits");
+            let request = b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+            let sent = tokio::io::AsyncWriteExt::write_all(&mut third, request).await;
+            sent.expect("sent");
+            let mut told = String::new();
+            let read = tokio::io::AsyncReadExt::read_to_string(&mut third, &mut told);
+            let mut read = Box::pin(read);
+            let soon = tokio::time::timeout(Duration::from_millis(300), &mut read).await;
+            soon.expect_err("both places are taken");
+            drop(idle.pop());
+            read.await.expect("an answer");
+            assert!(told.ends_with("hello"), "{told}");
+            end.send_replace(true);
+            drop(idle);
+            server.await.expect("ended");
+        });
     }
 
     #[test]

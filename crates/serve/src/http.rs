@@ -407,7 +407,8 @@ async fn pass_over(body: &mut Body, most: usize) {
     let _ = tokio::time::timeout(REFUSED, passed).await;
 }
 
-/// Answers on a socket until `stop` is set, and then for as long as a few answers take that are on their way.
+/// Answers on a socket until `stop` is set, and then for as long as a few answers take that are on their way; `most`
+/// connections at a time.
 ///
 /// # Errors
 /// What the system says of the socket.
@@ -415,6 +416,7 @@ pub fn listen(
     app: Router,
     socket: TcpListener,
     certificate: Option<Arc<Certificate>>,
+    most: usize,
     stop: &AtomicBool,
 ) -> io::Result<()> {
     socket.set_nonblocking(true)?;
@@ -426,10 +428,10 @@ pub fn listen(
         let (end, ended) = tokio::sync::watch::channel(false);
         let server = match certificate {
             Some(certificate) => {
-                let secured = Secured::new(socket, certificate)?;
-                tokio::spawn(serve(secured, app, PATIENCE, ended))
+                let secured = Secured::new(socket, certificate, most)?;
+                tokio::spawn(serve(secured, app, PATIENCE, most, ended))
             }
-            None => tokio::spawn(serve(socket, app, PATIENCE, ended)),
+            None => tokio::spawn(serve(socket, app, PATIENCE, most, ended)),
         };
         while !stop.load(Ordering::Relaxed) && !server.is_finished() {
             tokio::time::sleep(LOOK).await;

@@ -16,9 +16,9 @@ use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// How long a client may take to agree on keys, and how many may be at it or wait for an answer.
+/// How long a client may take to agree on keys, and how many may be at it or wait for an answer at most.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-const HANDSHAKES: usize = 256;
+const HANDSHAKES: usize = 4096;
 
 /// A pause when the system has no more sockets.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -138,8 +138,12 @@ pub(crate) struct Secured {
 }
 
 impl Secured {
-    /// Those that come to a socket, with a certificate.
-    pub fn new(socket: TcpListener, certificate: Arc<Certificate>) -> Result<Secured, io::Error> {
+    /// Those that come to a socket, with a certificate; beside `most` that are answered, as many may not be that far.
+    pub fn new(
+        socket: TcpListener,
+        certificate: Arc<Certificate>,
+        most: usize,
+    ) -> Result<Secured, io::Error> {
         let provider = Arc::new(crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider);
         let config = config
@@ -148,7 +152,7 @@ impl Secured {
         let config = config.with_no_client_auth().with_cert_resolver(certificate);
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let address = socket.local_addr();
-        let (sender, ready) = mpsc::channel(HANDSHAKES);
+        let (sender, ready) = mpsc::channel(most.min(HANDSHAKES));
         tokio::spawn(accept(socket, acceptor, sender));
         Ok(Secured { ready, address })
     }

@@ -78,7 +78,7 @@ fn every_page_can_be_read_and_used_by_keyboard_and_shows_what_changes() {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let service = Arc::clone(&desk.service);
-        let server = scope.spawn(|| listen(router(service), socket, None, &stop));
+        let server = scope.spawn(|| listen(router(service), socket, None, 99, &stop));
         let end = AtEnd(&stop);
         let site = Tour {
             browser: &mut browser,

@@ -61,9 +61,10 @@ fn a_client_checks_the_certificate_also_after_it_was_renewed() {
     std::thread::scope(|scope| {
         let service = Arc::clone(&desk.service);
         let used = Arc::clone(&certificate);
-        let server = scope.spawn(|| listen(router(service), socket, Some(used), &stop));
+        let server = scope.spawn(|| listen(router(service), socket, Some(used), 400, &stop));
         // Whoever says nothing, or speaks in clear, keeps nobody waiting.
-        let silent = TcpStream::connect(address).expect("a connection");
+        let silent = || TcpStream::connect(address).expect("a connection");
+        let silent: Vec<TcpStream> = (0..300).map(|_| silent()).collect();
         let mut clear = TcpStream::connect(address).expect("a connection");
         clear.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("sent");
         let found = ask(address, "one").expect("an answer");

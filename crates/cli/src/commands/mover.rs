@@ -12,7 +12,7 @@ use crate::log::{self, About};
 use crate::moving::{Moving, SetAtEnd, window};
 use crate::output::say;
 use crate::quantity;
-use crate::socket::{bind, host_name, resolve};
+use crate::socket::{bind, host_name, most_connections, resolve};
 use crate::telemetry::tracer;
 use crate::watch::Watch;
 use clap::builder::NonEmptyStringValueParser;
@@ -159,10 +159,12 @@ pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
                 "tapewise: metrics are at http://{address}/metrics\n"
             ));
             let app = router_of_mover(Arc::clone(&work));
-            scope.spawn(|| match listen(app, socket, None, &is_over) {
-                Ok(()) => {}
-                Err(error) => log::warn(About::default(), format_args!("metrics: {error}")),
-            });
+            scope.spawn(
+                || match listen(app, socket, None, most_connections(), &is_over) {
+                    Ok(()) => {}
+                    Err(error) => log::warn(About::default(), format_args!("metrics: {error}")),
+                },
+            );
         }
         moving.work()
     });

@@ -18,7 +18,7 @@ use crate::moving::{Moving, SetAtEnd, window};
 use crate::now::now_ns;
 use crate::output::{print, say};
 use crate::quantity;
-use crate::socket::{bind, host_name, resolve};
+use crate::socket::{bind, host_name, most_connections, resolve};
 use crate::telemetry::tracer;
 use crate::watch::Watch;
 use configured::Configured;
@@ -209,7 +209,7 @@ pub fn run(args: &Serve) -> Result<ExitCode, CliError> {
     let answer = || {
         let _ends = SetAtEnd(&stop);
         let app = router(Arc::clone(&service));
-        let answered = listen(app, socket, certificate.clone(), &stop);
+        let answered = listen(app, socket, certificate.clone(), most_connections(), &stop);
         answered.map_err(|error| CliError::failed(format!("{address}: {error}")))
     };
     let carry_out = || {
