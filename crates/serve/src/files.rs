@@ -23,11 +23,15 @@ use tapewise_archive::catalogue::FileId;
 use tapewise_archive::deliver::shown;
 use tapewise_archive::open::OpenError;
 use tapewise_archive::sums::{Kind, Sum, Summer};
+use tokio::sync::Semaphore;
 use tokio::task;
 use utoipa::ToSchema;
 
 /// By which a client says what sums it wants (RFC 3230).
 const WANT_DIGEST: &str = "want-digest";
+
+/// How many files are summed at a time: each takes a thread and a disk for as long as it is read.
+static SUMMING: Semaphore = Semaphore::const_new(4);
 
 /// Bytes of one piece of an answer.
 const PIECE_BYTES: usize = 1 << 20;
@@ -79,7 +83,14 @@ pub(crate) async fn get(
     let wants_adler32 = method == Method::HEAD
         && text(HeaderName::from_static(WANT_DIGEST))
             .is_some_and(|wanted| wanted.to_ascii_lowercase().contains("adler32"));
+    let turn = if wants_adler32 {
+        SUMMING.acquire().await.ok()
+    } else {
+        None
+    };
     let opened = service.ask(move |service| {
+        // It goes on, and keeps its turn, when its client has gone.
+        let _turn = turn;
         let (mut contents, mut about) = open(service, &path)?;
         if if_match.is_some_and(|tags| !about.is_among(&tags)) {
             let detail =
