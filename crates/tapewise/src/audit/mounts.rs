@@ -181,6 +181,8 @@ pub struct Mounts {
     pub ledger: Ledger,
     /// Events that began before the one before them on the same drive had ended.
     pub overlaps: u64,
+    /// By how much, summed: logs that round their times overlap by very little.
+    pub overlapped: Micros,
     /// Events that began before [`Mounts::since`], which are not counted.
     pub before: u64,
     /// Events that began before this time are not counted.
@@ -247,6 +249,7 @@ impl Mounts {
         } else {
             let gap = event.at_us - mount.until.unwrap_or(event.at_us);
             self.overlaps += u64::from(gap < Micros::ZERO);
+            self.overlapped += (-gap).max(Micros::ZERO).min(event.took_us);
             let end = event.at_us + event.took_us;
             mount.until = Some(mount.until.map_or(end, |until| until.max(end)));
             mount.add(event, self.byte_scale.unwrap_or(1));

@@ -73,10 +73,10 @@ pub fn read(
             units::count(before as usize, "event")
         ));
     }
-    let overlaps = logs.mounts.overlaps;
+    let (overlaps, overlapped) = (logs.mounts.overlaps, logs.mounts.overlapped);
     if overlaps > 0 {
         logs.notices.push(format!(
-            "events that overlap the one before them on the same drive: {overlaps}; hours add up to more than the clock's"
+            "events that overlap the one before them on the same drive: {overlaps}, by {overlapped} in all; hours add up to so much more than the clock's"
         ));
     }
     Ok(logs)

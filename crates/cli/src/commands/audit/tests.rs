@@ -428,6 +428,24 @@ fn drives_whose_rows_alternate_are_told_apart_and_idle_time_is_found() {
     assert!(sums.orders[3].unwrap() < sums.as_read, "{sums:?}");
 }
 
+/// Times that are rounded overlap by very little, and rows in another order than the clock's by much.
+#[test]
+fn overlaps_are_told_with_how_much_they_are() {
+    let report = audit_csv(
+        "time_s,drive,volume,action,from_block,to_block,bytes,duration_s\n\
+         0,D1,A,mount,,,,20\n\
+         19.98,D1,A,read,0,100,30000000,2\n\
+         20,D1,A,read,100,200,30000000,1\n",
+        None,
+    );
+    let notices = report.to_json()["notices"].to_string();
+    // 0.02 s, and the whole second of the last read.
+    assert!(
+        notices.contains("same drive: 2, by 1.0 s in all"),
+        "{notices}"
+    );
+}
+
 #[test]
 fn a_block_read_twice_is_priced_twice_as_it_was_read() {
     let head = "volume,action,from_block,to_block,bytes,duration_s\n";
