@@ -257,6 +257,29 @@ fn what_one_user_asks_of_a_cartridge_is_read_after_what_another_waits_for() {
     assert_eq!(of_first, [47.0, 58.0, 69.0, 80.0, 91.0, 102.0]);
 }
 
+/// What a drive puts back when others go first has waited for the drive to be ready. That time is counted as it was
+/// spent, before the request waits for a drive again: a debug assertion looks.
+#[test]
+fn what_goes_after_others_once_the_drive_is_ready_has_waited_for_that() {
+    let text = r#"
+        name = "polled"
+        requests = 300
+        arrivals = { pattern = "closed", users = 15, think_s = { mean = 100, cv = 1 } }
+        request = { owners = 5, cartridges = { pick = "zipf", exponent = 1.1 } }
+        policy = { mount = "ahead", dismount = "when-needed" }
+        [[library]]
+        name = "library"
+        robot = { get_s = 5, put_s = 5 }
+        software = { poll_s = 2 }
+        cartridge = [{ count = 30 }]
+        drive = [{ count = 2, load_s = 15, unload_s = 15, search_s = { least = 10, most = 60 }, rewind_s = 20 }]
+    "#;
+    let run = run_of(&Scenario::from_toml(text).expect("a scenario"));
+    for answer in &run.answers {
+        assert_eq!(answer.parts.total(), answer.response, "{answer:?}");
+    }
+}
+
 /// One user asks for thousands of files at once, and thirty others for one now and then. With `burst`, or without.
 fn greedy(policy: &str, spare: u32, seed: u64, burst: bool) -> Run {
     let mut random = Random::new(seed, 1);

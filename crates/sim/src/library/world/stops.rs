@@ -106,6 +106,7 @@ impl World<'_> {
     pub(super) fn put_unread_back(&mut self, number: DriveId) {
         let now = self.now();
         let drive = &mut self.drives[number];
+        drive.account(now);
         let lost = self.halls[drive.hall].lost.map(|loss| loss.sum(now));
         let mut back: Vec<Joined> = drive.unread().collect();
         drive.served -= back.len() as u32;
