@@ -76,7 +76,7 @@ pub fn read(
     let (overlaps, overlapped) = (logs.mounts.overlaps, logs.mounts.overlapped);
     if overlaps > 0 {
         logs.notices.push(format!(
-            "events that overlap the one before them on the same drive: {overlaps}, by {overlapped} in all; hours add up to so much more than the clock's"
+            "events that overlap the one before them on the same drive: {overlaps}, by {overlapped} in all; hours add up to that much more than the clock's"
         ));
     }
     Ok(logs)
