@@ -145,6 +145,18 @@ impl Input {
 
     /// The share of each volume in what is wanted.
     pub fn share(&self, volumes: &[LtfsVolume]) -> Result<Share, CliError> {
+        let all = volumes.iter().enumerate();
+        let wanted = all.filter(|(_, volume)| self.volume.is_some() && self.wants(volume));
+        let wanted: Vec<(usize, &LtfsVolume)> = wanted.collect();
+        if let [_, (_, other), ..] = wanted[..] {
+            let count = wanted.len();
+            let called = tapewise_formats::misleading::shown(other.title().as_bytes());
+            let uuids: Vec<&str> = wanted.iter().map(|(_, volume)| volume.uuid()).collect();
+            return Err(CliError::input(format!(
+                "--volume {called}: {count} of the volumes are called so"
+            ))
+            .hint(format!("give the UUID of one: {}", uuids.join(", "))));
+        }
         if self.all_files {
             let mut share = everything(volumes);
             if self.volume.is_some() {
@@ -159,12 +171,11 @@ impl Input {
             ignore_missing: self.ignore_missing,
             matching: &self.matching.matching(),
         };
-        let wanted = volumes.iter().position(|volume| self.wants(volume));
-        let wanted = wanted.filter(|_| self.volume.is_some());
+        let wanted = wanted.first().map(|(at, _)| *at);
         share(volumes, &listed, wanted).map_err(|error| match error {
             TapesError::Names(error) => error.into(),
             error => CliError::input(error)
-                .hint("write VOLUME/PATH; or --volume VOLUME, which takes the files of one volume"),
+                .hint("write VOLUME/PATH, where VOLUME is a name or a UUID; or --volume VOLUME, which takes the files of one volume"),
         })
     }
 

@@ -137,6 +137,21 @@ fn drives_are_busy_until_their_tapes_are_out_or_as_long_as_end_says() {
 }
 
 #[test]
+fn of_tapes_with_one_name_the_uuid_tells_which_is_meant() {
+    let desk = desk();
+    let other = desk.read("tapes/SHOW1.xml").replace("SHOW1", "SHOW0");
+    desk.put("tapes/SHOW1.xml", other);
+    let first = "5005b061-f7af-46ed-9a6f-000000000000";
+    let order = "order --profile lto8 --ltfs-index tapes --all-files";
+    desk.refused(
+        &format!("{order} --volume show0"),
+        &["2 of the volumes are called so", first],
+    );
+    let one = desk.done(&format!("{order} --volume {first}"));
+    assert!(one.lines().iter().all(|name| name.starts_with("T0")));
+}
+
+#[test]
 fn each_tape_gets_a_list_of_its_own_and_one_can_be_picked() {
     let desk = desk();
     desk.done(&format!(

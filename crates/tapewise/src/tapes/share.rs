@@ -50,9 +50,7 @@ pub fn everything(volumes: &[LtfsVolume]) -> Share {
         .filter(|(_, places)| places.iter().any(|place| place.volume != places[0].volume))
         .collect();
     let notices = several.first().map(|(path, places)| {
-        let on = places
-            .iter()
-            .map(|place| shown(volumes[place.volume].title().as_bytes()));
+        let on = places.iter().map(|place| called(volumes, place));
         let paths = units::count(several.len(), "path");
         let verb = if several.len() == 1 { "is" } else { "are" };
         format!(
@@ -153,7 +151,7 @@ pub fn share(
 /// Sees that files of one path on several volumes are copies of each other.
 fn refuse_others(volumes: &[LtfsVolume], path: &str, copies: &[FileAt]) -> Result<(), TapesError> {
     let file = |place: &FileAt| &volumes[place.volume].files()[place.file];
-    let title = |place: &FileAt| shown(volumes[place.volume].title().as_bytes());
+    let title = |place: &FileAt| called(volumes, place);
     let differ = |differs: String| TapesError::Differ {
         path: shown(path.as_bytes()),
         differs,
@@ -210,6 +208,28 @@ fn difference(one: &LtfsFile, other: &LtfsFile) -> Option<(String, String, Strin
     }
 }
 
+/// What people call the volume of a file, with its UUID if others are called the same.
+fn called(volumes: &[LtfsVolume], place: &FileAt) -> String {
+    let volume = &volumes[place.volume];
+    let title = shown(volume.title().as_bytes());
+    match by_name(volumes).get(&volume.title().to_lowercase()) {
+        Some(None) => format!("{title} ({})", shown(volume.uuid().as_bytes())),
+        _ => title,
+    }
+}
+
+/// Volumes by names and UUIDs in small letters; none of a name that several have.
+fn by_name(volumes: &[LtfsVolume]) -> HashMap<String, Option<usize>> {
+    let mut by_name = HashMap::new();
+    for (at, volume) in volumes.iter().enumerate() {
+        for name in [volume.title(), volume.uuid()].map(str::to_lowercase) {
+            let one = by_name.entry(name).or_insert(Some(at));
+            *one = one.filter(|&other| other == at);
+        }
+    }
+    by_name
+}
+
 /// That files were read from one of the volumes that have them.
 fn copies_notice(
     volumes: &[LtfsVolume],
@@ -217,7 +237,7 @@ fn copies_notice(
     copied: &[(&str, FileAt, Vec<FileAt>)],
 ) -> Option<String> {
     let (path, from, copies) = copied.first()?;
-    let title = |place: &FileAt| shown(volumes[place.volume].title().as_bytes());
+    let title = |place: &FileAt| called(volumes, place);
     let others = copies.iter().filter(|place| *place != from).map(title);
     let (path, from) = (shown(path.as_bytes()), title(from));
     let others = others.collect::<Vec<_>>().join(", ");
@@ -242,12 +262,10 @@ impl Sharing {
     }
 }
 
-/// Names with the name of a volume as one of their parts, by their lines, and the files that they name there.
+/// Names with the name or UUID of a volume as one of their parts, by their lines, and the files that they name there. A
+/// name that several volumes have names none of them.
 fn on_named_volumes(volumes: &[LtfsVolume], listed: &Listed) -> HashMap<u64, Vec<FileAt>> {
-    let titles: Vec<String> = volumes
-        .iter()
-        .map(|volume| volume.title().to_lowercase())
-        .collect();
+    let by_name = by_name(volumes);
     let mut tables: HashMap<usize, Paths> = HashMap::new();
     let mut found = HashMap::new();
     if *listed.matching != Matching::default() {
@@ -258,11 +276,8 @@ fn on_named_volumes(volumes: &[LtfsVolume], listed: &Listed) -> HashMap<u64, Vec
         let text = with_slashes(text);
         let lower = text.to_lowercase();
         let parts = lower.split('/').enumerate();
-        let named = parts.filter_map(|(at, part)| {
-            let volume = titles.iter().position(|title| title == part)?;
-            Some((at, volume))
-        });
-        for (at, volume) in named {
+        let own = parts.filter_map(|(at, part)| Some((at, (*by_name.get(part)?)?)));
+        for (at, volume) in own {
             let rest: Vec<&str> = text.split('/').skip(at + 1).collect();
             if rest.is_empty() {
                 continue;
@@ -393,6 +408,23 @@ mod tests {
                 ]
             );
         }
+    }
+
+    #[test]
+    fn of_volumes_with_one_name_the_uuid_tells_which_is_meant() {
+        let mut volumes = [volume("A", &[("clip", 5)]), volume("B", &[("clip", 6)])];
+        let other = "<ltfsindex version=\"2.4.0\"><volumeuuid>B-uuid</volumeuuid><directory><name>a</name>\
+                     <contents><file><name>clip</name><length>6</length></file></contents></directory></ltfsindex>";
+        volumes[1] = LtfsVolume::read("B", other.as_bytes()).unwrap();
+        let error = shared(&volumes, &["A/clip"]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "clip is 5 bytes on A (a-uuid) and 6 bytes on a (b-uuid): which one is meant?"
+        );
+        assert_eq!(
+            shared(&volumes, &["/mnt/B-UUID/clip"]).unwrap(),
+            [vec![], vec![0]]
+        );
     }
 
     #[test]
