@@ -81,7 +81,7 @@ fn two_copies_in_parts_find_volumes_that_hold_nothing_of_each_other() {
 
 #[test]
 fn a_cartridge_that_holds_more_than_was_read_in_is_neither_repacked_away_nor_forgotten() {
-    let mut site = Site::new(1, 8, Faults::none());
+    let mut site = Site::new(1, 9, Faults::none());
     site.settings.part_bytes = 16 << 10;
     site.settings.volume_bytes = Some(48 << 10);
     let film = ("film".to_owned(), noise(5, 120 << 10));
@@ -112,6 +112,13 @@ fn a_cartridge_that_holds_more_than_was_read_in_is_neither_repacked_away_nor_for
     site.read_in(&["TW0001"]);
     let more = holds_more(&mut site).expect("more");
     assert!(more.contains("parts of files without the others"), "{more}");
+    // Nobody wants them when the file was replaced.
+    site.store_these(&[("film".to_owned(), noise(6, 1000))], 1);
+    site.read_in(&["TW0001"]);
+    assert_eq!(holds_more(&mut site), None);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("written");
+    site.empty_cache();
     lose(&mut site);
     let labels = ["TW0001", "TW0002", "TW0003", "TW0004"];
     let stopped = site.mover(|mover| {

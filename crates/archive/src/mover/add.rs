@@ -398,12 +398,16 @@ impl Reading<'_> {
         parts: &[&Member],
         added: &Added,
     ) -> Result<(), MoveError> {
+        let catalogue = self.with.catalogue;
         let mut alone = 0;
         for member in parts {
-            // Of a file that the catalogue has, the other parts were just not read this time.
-            alone += usize::from(!self.with.is_safe(member)?);
+            let live = catalogue.live_file(&member.path)?;
+            let live = live.map(|file| catalogue.file(file)).transpose()?;
+            // Of a file that the catalogue has, the other parts were just not read this time; and of a version that was
+            // replaced nothing is kept.
+            let is_replaced = live.is_some_and(|live| Some(live.created_ns) > member.stored_ns);
+            alone += usize::from(!is_replaced && !self.with.is_safe(member)?);
         }
-        let catalogue = self.with.catalogue;
         if let Some((id, _)) = catalogue.find_volume(&volume.label)? {
             let more = more_than_known(alone, added);
             catalogue.note_facts(id, &[(HOLDS_MORE, more.as_str())], self.with.now())?;
