@@ -70,5 +70,5 @@ def test_mounts_are_priced() -> None:
 
 
 def test_requests_without_blocks_are_refused() -> None:
-    with pytest.raises(tapewise.InputError, match="no blocks"):
+    with pytest.raises(tapewise.InputError, match="but no block"):
         tapewise.Batch.parse("Volume=A\nVolSessionId=1\nVolSessionTime=1\nVolAddr=5-9\n", name="a.bsr")
