@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// A file that is to be stored.
@@ -280,7 +281,7 @@ fn each_path_once(sources: Vec<Source>) -> Result<Vec<Source>, StoreError> {
     for source in sources {
         match known.insert(source.path.clone(), source.from.clone()) {
             None => once.push(source),
-            Some(other) if other == source.from => {}
+            Some(other) if is_one_file(&other, &source.from) => {}
             Some(other) => {
                 let named = |path: &Path| shown(path.as_os_str().as_bytes());
                 return Err(StoreError::Twice {
@@ -292,6 +293,15 @@ fn each_path_once(sources: Vec<Source>) -> Result<Vec<Source>, StoreError> {
         }
     }
     Ok(once)
+}
+
+/// Whether two paths are one file, however they are spelled.
+fn is_one_file(one: &Path, other: &Path) -> bool {
+    let which = |path: &Path| {
+        let metadata = std::fs::symlink_metadata(path).ok()?;
+        Some((metadata.dev(), metadata.ino()))
+    };
+    one == other || which(one).is_some_and(|one| Some(one) == which(other))
 }
 
 /// Regular files below a path, in the order of their names, to be stored below `inner`; `other` is told of links and

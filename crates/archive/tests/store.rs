@@ -134,8 +134,16 @@ fn two_files_of_one_path_are_refused_and_a_known_one_may_want_more_copies() {
         &mut Err,
     );
     let known = stored.expect("stored")[0].0;
-    // A file that is named twice is stored once.
-    let named = [one, other.clone(), other.clone()];
+    // A file that is named twice is stored once, however it is spelled.
+    let (directory, name) = (other.from.parent(), other.from.file_name());
+    let spelled = Source {
+        from: directory
+            .zip(name)
+            .map(|(at, name)| at.join("../d").join(name))
+            .expect("a path"),
+        ..other.clone()
+    };
+    let named = [one, other.clone(), spelled];
     let found = look(&named, &replacing).expect("asked");
     assert_eq!(
         (found.new, found.to_copy),
