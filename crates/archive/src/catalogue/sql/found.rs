@@ -114,7 +114,12 @@ fn matches(
         return matches_by_index(transaction, pattern, &after, limit, &indexed);
     }
     let prefix = pattern.literal_prefix();
-    let (until, end) = match end_of(prefix) {
+    // No path holds a zero byte, so this one ends before all that begin with it, such as those of a directory.
+    let end = match pattern {
+        Pattern::Path(path) => Some([path, &b"\0"[..]].concat()),
+        Pattern::Prefix(_) | Pattern::Glob(_) => end_of(prefix),
+    };
+    let (until, end) = match end {
         Some(end) => ("<", end),
         None => (">=", Vec::new()),
     };
