@@ -139,7 +139,7 @@ fn two_files_of_one_path_are_refused_and_a_known_one_may_want_more_copies() {
     let spelled = Source {
         from: directory
             .zip(name)
-            .map(|(at, name)| at.join("../d").join(name))
+            .map(|(at, name)| at.join("..").join("d").join(name))
             .expect("a path"),
         ..other.clone()
     };
