@@ -127,7 +127,7 @@ fn a_cartridge_that_holds_more_than_was_read_in_is_neither_repacked_away_nor_for
     });
     stopped.expect_err("stopped");
     assert_eq!(holds_more(&mut site), Some(more.clone()));
-    // Or as one of them is being written, so that it is not added.
+    // Or one of them is being written, and so is not added.
     site.read_in(&["TW0002"]);
     let (other, _) = site
         .catalogue

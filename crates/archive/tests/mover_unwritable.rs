@@ -34,13 +34,17 @@ fn a_cartridge_of_another_archive_is_never_taken_for_a_blank_and_called_not_blan
     );
 }
 
-#[test]
-fn a_worm_cartridge_is_never_taken_for_a_blank() {
-    let faults = Faults {
+/// The first cartridge is WORM.
+fn one_worm() -> Faults {
+    Faults {
         worm: vec!["TW0001".to_owned()],
         ..Faults::none()
-    };
-    let mut site = Site::new(1, 2, faults);
+    }
+}
+
+#[test]
+fn a_worm_cartridge_is_never_taken_for_a_blank() {
+    let mut site = Site::new(1, 2, one_worm());
     let files = site.store(8, 1, 3);
     let migrated = site
         .mover(|mover| mover.migrate(i64::MAX))
@@ -63,11 +67,7 @@ fn a_worm_cartridge_is_never_taken_for_a_blank() {
 
 #[test]
 fn where_every_cartridge_is_worm_the_error_says_so() {
-    let faults = Faults {
-        worm: vec!["TW0001".to_owned()],
-        ..Faults::none()
-    };
-    let mut site = Site::new(1, 1, faults);
+    let mut site = Site::new(1, 1, one_worm());
     site.store(8, 1, 3);
     let error = site
         .mover(|mover| mover.migrate(i64::MAX))

@@ -7,6 +7,7 @@ mod devices;
 mod drive;
 mod fake;
 mod hex;
+mod position;
 mod ready;
 mod recorded;
 mod recording;

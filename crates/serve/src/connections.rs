@@ -25,7 +25,8 @@ use tower::ServiceExt as _;
 /// have.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Answers until it has `ended`, and then what is under way; at most so many at a time. Others wait until one has gone.
+/// Answers until it has `ended`, and then what is under way. `most` connections are open at a time; others wait until one of
+/// these has gone.
 pub(crate) async fn serve(
     mut listener: impl Listener<Addr = SocketAddr>,
     app: Router,
@@ -79,8 +80,12 @@ mod tests {
     use std::io::{ErrorKind, Read as _, Write as _};
     use tokio::time::sleep;
 
-    /// What a client is told that sends this, and then nothing more.
-    fn told(sends: &'static str) -> String {
+    /// What a client finds at a server with this patience, which answers at most `most` connections at a time.
+    fn with_server<T>(
+        patience: Duration,
+        most: usize,
+        client: impl AsyncFnOnce(SocketAddr) -> T,
+    ) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build();
@@ -90,7 +95,17 @@ mod tests {
             let address = socket.local_addr().expect("an address");
             let app = Router::new().route("/", get(|| async { "hello" }));
             let (end, ended) = watch::channel(false);
-            let server = tokio::spawn(serve(socket, app, Duration::from_millis(300), 1, ended));
+            let server = tokio::spawn(serve(socket, app, patience, most, ended));
+            let told = client(address).await;
+            end.send_replace(true);
+            server.await.expect("ended");
+            told
+        })
+    }
+
+    /// What a client is told that sends this, and then nothing more.
+    fn told(sends: &'static str) -> String {
+        with_server(Duration::from_millis(300), 1, async |address| {
             let client = tokio::task::spawn_blocking(move || {
                 let mut stream = std::net::TcpStream::connect(address).expect("connected");
                 stream.write_all(sends.as_bytes()).expect("sent");
@@ -98,10 +113,7 @@ mod tests {
                 stream.read_to_string(&mut told).expect("ended");
                 told
             });
-            let told = client.await.expect("a client");
-            end.send_replace(true);
-            server.await.expect("ended");
-            told
+            client.await.expect("a client")
         })
     }
 
@@ -118,16 +130,7 @@ mod tests {
 
     #[test]
     fn no_more_connections_are_open_than_may_be() {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        runtime.expect("a runtime").block_on(async {
-            let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await;
-            let socket = socket.expect("a socket");
-            let address = socket.local_addr().expect("an address");
-            let app = Router::new().route("/", get(|| async { "hello" }));
-            let (end, ended) = watch::channel(false);
-            let server = tokio::spawn(serve(socket, app, Duration::from_secs(60), 2, ended));
+        with_server(Duration::from_secs(60), 2, async |address| {
             let connect = || tokio::net::TcpStream::connect(address);
             let mut idle = vec![connect().await.expect("one"), connect().await.expect("two")];
             let mut third = connect().await.expect("it waits");
@@ -142,9 +145,6 @@ mod tests {
             drop(idle.pop());
             read.await.expect("an answer");
             assert!(told.ends_with("hello"), "{told}");
-            end.send_replace(true);
-            drop(idle);
-            server.await.expect("ended");
         });
     }
 

@@ -76,7 +76,7 @@ pub(crate) async fn properties(
     Ok((StatusCode::MULTI_STATUS, kind, answer(&base, &entries)).into_response())
 }
 
-/// What a path is, or something in the directory that it is.
+/// A line of the answer: the file or directory that was asked for, or one inside of that directory.
 enum Entry {
     /// By its path in the archive.
     File(Found),
@@ -118,7 +118,8 @@ fn look(
     Err(Problem::new(StatusCode::NOT_FOUND, "No such file", detail))
 }
 
-/// What a directory has, by name; if it may have nothing, whether there is anything.
+/// What a directory has, by name: at most `most` entries, or else an error. If that is 0, the first one tells that the
+/// directory is there.
 fn inside(catalogue: &dyn Catalogue, below: Vec<u8>, most: usize) -> Result<Vec<Entry>, Problem> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut after: Option<Vec<u8>> = None;

@@ -76,40 +76,15 @@ pub(crate) async fn get(
 ) -> Result<Response, Problem> {
     let path = path_of(&address)?;
     who.check(Deed::Read, &path)?;
-    let text = |name| asked.get(name).and_then(|value| value.to_str().ok());
-    let range = text(header::RANGE).map(str::to_owned);
-    let if_range = text(header::IF_RANGE).map(str::to_owned);
-    let if_match = text(header::IF_MATCH).map(str::to_owned);
+    let terms = Terms::of(&asked);
+    let wanted = asked.get(WANT_DIGEST).and_then(|value| value.to_str().ok());
     let wants_adler32 = method == Method::HEAD
-        && text(HeaderName::from_static(WANT_DIGEST))
-            .is_some_and(|wanted| wanted.to_ascii_lowercase().contains("adler32"));
-    let turn = if wants_adler32 {
-        SUMMING.acquire().await.ok()
-    } else {
-        None
-    };
-    let opened = service.ask(move |service| {
-        // It goes on, and keeps its turn, when its client has gone.
-        let _turn = turn;
-        let (mut contents, mut about) = open(service, &path)?;
-        if if_match.is_some_and(|tags| !about.is_among(&tags)) {
-            let detail =
-                "The file has another ETag than the request wants. Ask for all of the file again.";
-            let status = StatusCode::PRECONDITION_FAILED;
-            return Err(Problem::new(status, "Another version", detail));
-        }
-        let is_same = if_range.is_none_or(|same| about.tells(&same));
-        let wanted = range::wanted(range.as_deref().filter(|_| is_same), about.bytes);
-        if let (Some(file), Wanted::Part(part)) = (&mut contents, &wanted) {
-            let sought = file.seek(SeekFrom::Start(part.start));
-            sought.map_err(|error| unreadable(error.to_string()))?;
-        }
-        if let Some(file) = contents.as_mut().filter(|_| wants_adler32) {
-            about.add_adler32(file)?;
-        }
-        Ok((contents, about, wanted))
-    });
-    let (contents, about, wanted) = opened.await?;
+        && wanted.is_some_and(|wanted| wanted.to_ascii_lowercase().contains("adler32"));
+    let opened = Arc::clone(&service).ask(move |service| open_part(service, &path, &terms));
+    let (mut contents, mut about, wanted) = opened.await?;
+    if wants_adler32 && !about.has(Kind::Adler32) {
+        (contents, about) = with_adler32(service, contents, about).await?;
+    }
     let bytes = about.bytes;
     let (status, part) = match wanted {
         Wanted::All => (StatusCode::OK, 0..bytes),
@@ -155,6 +130,63 @@ pub(crate) async fn get(
     Ok(response)
 }
 
+/// Which version and which part of a file a client wants.
+struct Terms {
+    range: Option<String>,
+    if_range: Option<String>,
+    if_match: Option<String>,
+}
+
+impl Terms {
+    fn of(asked: &HeaderMap) -> Terms {
+        let text = |name| Some(asked.get(name)?.to_str().ok()?.to_owned());
+        Terms {
+            range: text(header::RANGE),
+            if_range: text(header::IF_RANGE),
+            if_match: text(header::IF_MATCH),
+        }
+    }
+}
+
+/// A file of the cache, at the part that is wanted of it.
+fn open_part(
+    service: &Service,
+    path: &[u8],
+    terms: &Terms,
+) -> Result<(Contents, About, Wanted), Problem> {
+    let (mut contents, about) = open(service, path)?;
+    if (terms.if_match.as_ref()).is_some_and(|tags| !about.is_among(tags)) {
+        let detail =
+            "The file has another ETag than the request wants. Ask for all of the file again.";
+        let status = StatusCode::PRECONDITION_FAILED;
+        return Err(Problem::new(status, "Another version", detail));
+    }
+    let is_same = (terms.if_range.as_ref()).is_none_or(|same| about.tells(same));
+    let range = terms.range.as_deref().filter(|_| is_same);
+    let wanted = range::wanted(range, about.bytes);
+    if let (Some(file), Wanted::Part(part)) = (&mut contents, &wanted) {
+        let sought = file.seek(SeekFrom::Start(part.start));
+        sought.map_err(|error| unreadable(error.to_string()))?;
+    }
+    Ok((contents, about, wanted))
+}
+
+/// Adds the sum by which grid sites compare copies, worked out from the contents, which are read whole.
+async fn with_adler32(
+    service: Arc<Service>,
+    mut contents: Contents,
+    mut about: About,
+) -> Result<(Contents, About), Problem> {
+    let turn = SUMMING.acquire().await.ok();
+    let summed = service.ask(move |_| {
+        // It goes on, and keeps its turn, when its client has gone.
+        let _turn = turn;
+        about.add_adler32(contents.as_mut())?;
+        Ok((contents, about))
+    });
+    summed.await
+}
+
 /// Bytes, for the description of the API.
 #[derive(ToSchema)]
 #[schema(value_type = String, format = Binary)]
@@ -183,15 +215,19 @@ impl About {
         }
     }
 
-    /// Adds the sum by which grid sites compare copies, if the archive does not have it, from contents that have the sums
-    /// which it has.
-    fn add_adler32(&mut self, file: &mut fs::File) -> Result<(), Problem> {
-        if self.sums.iter().any(|sum| sum.kind == Kind::Adler32) {
-            return Ok(());
-        }
+    /// Whether there is a sum of a kind.
+    fn has(&self, kind: Kind) -> bool {
+        self.sums.iter().any(|sum| sum.kind == kind)
+    }
+
+    /// Adds that sum, of contents that have the length and the sums which the archive has; none are those of an empty file.
+    fn add_adler32(&mut self, contents: Option<&mut fs::File>) -> Result<(), Problem> {
         let kinds = self.sums.iter().map(|sum| sum.kind);
         let mut summer = Summer::new(kinds.chain([Kind::Adler32]));
-        let read = file.rewind().and_then(|()| io::copy(file, &mut summer));
+        let read = contents.map_or(Ok(0), |file| {
+            file.rewind()?;
+            io::copy(file, &mut summer)
+        });
         let bytes = read.map_err(|error| unreadable(error.to_string()))?;
         let sums = summer.finish();
         if bytes != self.bytes || !sums.starts_with(&self.sums) {
@@ -246,7 +282,7 @@ fn open(service: &Service, path: &[u8]) -> Result<(Contents, About), Problem> {
     let archive = &service.archive;
     // In the place that an older catalogue names may lie another file of the same length by now.
     archive.look_at_tie().map_err(|error| {
-        let said = "The files on disk are not those that the catalogue means, so none of them is sent. Try again later.";
+        let said = "The cache on disk does not belong to the catalogue as it is now, so no file is sent. Try again later.";
         Problem::passing("The cache failed", said, error.to_string())
     })?;
     let opened = match archive.open_cached(file) {

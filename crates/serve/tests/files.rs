@@ -54,7 +54,7 @@ fn nothing_is_read_from_the_cache_of_a_later_catalogue() {
     let line = words.next().expect("a line");
     std::fs::write(&tie, format!("{id} {later} {line}")).expect("as after a restore");
     let read = || desk.ask("GET", "/files/d/1", "");
-    read().refused(503, "not those that the catalogue means");
+    read().refused(503, "does not belong to the catalogue");
     let said = desk.service.look_after(i64::MAX).expect_err("for the log");
     assert!(said.contains("older than the cache"), "{said}");
     assert_eq!(desk.send("GET", "/health/ready", &[], "").status, 503);

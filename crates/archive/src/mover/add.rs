@@ -391,7 +391,8 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Notes what a volume holds that is not in the catalogue: so many of these parts of files, and what was left out.
+    /// Notes what a volume holds that is not in the catalogue: what was left out, and those of these parts of files that the
+    /// catalogue has nowhere.
     fn note_more(
         &self,
         volume: &Volume,

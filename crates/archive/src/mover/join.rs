@@ -185,8 +185,8 @@ impl<'p> Cover<'p> {
         Some(cover.chosen)
     }
 
-    /// Whether parts lead from those that were chosen to the end, on volumes that have so many others at most. Then they
-    /// are chosen too.
+    /// Chooses parts that lead on to the end, and says whether there are any. The volumes of all that is chosen may have at
+    /// most `left` other parts.
     fn goes_on(&mut self, left: usize) -> bool {
         let before = (self.chosen.len(), self.volumes.len());
         loop {
@@ -479,7 +479,7 @@ mod tests {
         assert_eq!(whole(&[&[1, 2], &[1, 2, 4], &[3, 4], &[3]]), (2, 0));
         // What an abandoned copy left is not needed.
         assert_eq!(whole(&[&[1, 2, 3], &[1, 2], &[3, 4]]), (1, 1));
-        // So many volumes that not all ways can be tried.
+        // With this many volumes not every way can be tried.
         let many: Vec<[u32; 1]> = (0..400).map(|at| [at % 4 + 1]).collect();
         let many: Vec<&[u32]> = many.iter().map(|numbers| &numbers[..]).collect();
         assert_eq!(whole(&many), (100, 0));

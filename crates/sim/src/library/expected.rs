@@ -16,10 +16,12 @@ use tapewise_model::Random;
 /// Requests whose times are drawn: their mean is then known to a hundredth of the deviation or two.
 const DRAWN: f64 = 4000.0;
 
-/// As many are drawn again, up to so many times, until the standard error of what a mount takes is at most this share of
-/// it: near saturation a queue makes an error of a hundredth one of a tenth.
-const DRAWN_AGAIN: usize = 10;
+/// Mounts are drawn until the standard error of their mean time is at most this share of it: near saturation a queue turns
+/// an error of 1 % into one of 10 %.
 const SURE: f64 = 0.004;
+
+/// At most this many times as many mounts are drawn as at first.
+const DRAWN_AGAIN: usize = 10;
 
 /// Mounts at least, where one mount has many requests.
 const LEAST_MOUNTS: f64 = 50.0;

@@ -65,7 +65,7 @@ fn per_hour(key: &str, value: f64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Refuses what is no rate of so many requests, or brings them too seldom.
+/// Refuses what is no rate, and a rate at which the scenario's requests take more than a thousand years to arrive.
 fn per_hour_of(scenario: &Scenario, value: f64) -> Result<(), Fault> {
     let key = "arrivals.per_hour";
     per_hour(key, value)?;

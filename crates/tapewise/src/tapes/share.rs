@@ -262,8 +262,8 @@ impl Sharing {
     }
 }
 
-/// Names with the name or UUID of a volume as one of their parts, by their lines, and the files that they name there. A
-/// name that several volumes have names none of them.
+/// Names with the name or UUID of a volume as one of their parts, by their lines, and the files that they name there. If
+/// several volumes are called so, only their UUIDs count.
 fn on_named_volumes(volumes: &[LtfsVolume], listed: &Listed) -> HashMap<u64, Vec<FileAt>> {
     let by_name = by_name(volumes);
     let mut tables: HashMap<usize, Paths> = HashMap::new();
