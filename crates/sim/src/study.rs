@@ -212,7 +212,7 @@ pub enum StudyError {
     Statistics(#[from] StatisticsError),
     /// There is no such shard.
     #[error(
-        "shard {index}/{of}: shards are counted from 0, and there is a pair of replications for each ({replications} replications are {} pairs)",
+        "shard {index}/{of}: shards are counted from 0, and each needs a pair of replications ({replications} replications are {} pairs)",
         replications.div_ceil(2)
     )]
     NoSuchShard {

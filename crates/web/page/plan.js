@@ -134,7 +134,7 @@ async function plan() {
 /** The answer in one line. */
 function answer({ fifo, best }, tapes) {
   const saved = fifo - best;
-  const where = tapes > 1 ? ` for all ${tapes} tapes` : "";
+  const where = tapes > 1 ? ` for the ${tapes} tapes` : "";
   if (saved <= 0) return [`${duration(best)}${where}: your list is already in the fastest order.`];
   return [
     `${duration(best)}${where} instead of ${duration(fifo)} as listed: saves `,
