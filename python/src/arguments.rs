@@ -134,14 +134,7 @@ impl BatchArguments {
                 )));
             }
             let places = recorded.get(row * 4..row * 4 + 4);
-            let at = |wrap: usize| {
-                let places = places?;
-                let (wrap, lpos) = (
-                    u16::try_from(places[wrap]).ok()?,
-                    u32::try_from(places[wrap + 1]).ok()?,
-                );
-                Some(WrapLpos { wrap, lpos })
-            };
+            let at = |wrap: usize| recorded_place(places?[wrap], places?[wrap + 1]);
             let owner = usize::try_from(request[row])
                 .ok()
                 .and_then(|at| made.get_mut(at));
@@ -170,6 +163,12 @@ impl BatchArguments {
 fn numbers<T>(bytes: &PyBackedBytes, number: fn([u8; 8]) -> T) -> Vec<T> {
     let (eights, _) = bytes.as_chunks::<8>();
     eights.iter().map(|&eight| number(eight)).collect()
+}
+
+/// A recorded place; none where one of its numbers stands for none.
+fn recorded_place(wrap: i64, lpos: i64) -> Option<WrapLpos> {
+    let (wrap, lpos) = (u16::try_from(wrap).ok()?, u32::try_from(lpos).ok()?);
+    Some(WrapLpos { wrap, lpos })
 }
 
 /// A partition of a tape; none if it is negative.

@@ -34,6 +34,20 @@ pub(super) struct Measured {
     pub undated: bool,
 }
 
+/// By what name the times of an action are kept, if they count.
+fn timed(action: Action) -> Option<&'static str> {
+    Some(match action {
+        Action::Fetch => "fetch",
+        Action::Return => "return",
+        Action::Mount => "mount",
+        Action::Unmount => "unmount",
+        Action::Rewind => "rewind",
+        Action::Locate => "locate",
+        Action::Read => "read",
+        _ => return None,
+    })
+}
+
 /// What was read in how long: by reads within a wrap, if the log tells places, as turning round takes no part in the
 /// rate; and by all.
 #[derive(Clone, Copy, Debug, Default)]
@@ -128,15 +142,8 @@ impl Measured {
                 last.insert(device, event.at_us + event.took_us);
                 continue;
             }
-            let name = match event.action {
-                Action::Fetch => "fetch",
-                Action::Return => "return",
-                Action::Mount => "mount",
-                Action::Unmount => "unmount",
-                Action::Rewind => "rewind",
-                Action::Locate => "locate",
-                Action::Read => "read",
-                _ => continue,
+            let Some(name) = timed(event.action) else {
+                continue;
             };
             match event.action {
                 Action::Locate | Action::Read => away.insert(device),
@@ -166,17 +173,7 @@ impl Measured {
                     open.insert(device, self.mounts.len());
                     self.mounts.push((at_s, cartridge.to_owned(), Vec::new()));
                 }
-                Action::Read => {
-                    self.reads += 1;
-                    self.bytes += event.bytes;
-                    let wrap = |spot: Option<Spot>| spot.and_then(|spot| spot.wrap);
-                    let ends = (wrap(event.from), wrap(event.to));
-                    let is_within_a_wrap = ends.0.is_some() && ends.0 == ends.1;
-                    self.rate.add(event.bytes, took_s, is_within_a_wrap);
-                    if let Some(mount) = open.get(device) {
-                        self.mounts[*mount].2.push(event.bytes as f64 / 1e6);
-                    }
-                }
+                Action::Read => self.read(event, open.get(device)),
                 Action::Rewind | Action::Unmount => {
                     self.unload_rewinds |= event.action == Action::Unmount && away.contains(device);
                     if let Some(end) = last.remove(device) {
@@ -187,6 +184,20 @@ impl Measured {
                 _ => {}
             }
             last.insert(device, event.at_us + event.took_us);
+        }
+    }
+
+    /// What a read tells, of the mount with this number.
+    fn read(&mut self, event: &Event, mount: Option<&usize>) {
+        self.reads += 1;
+        self.bytes += event.bytes;
+        let wrap = |spot: Option<Spot>| spot.and_then(|spot| spot.wrap);
+        let ends = (wrap(event.from), wrap(event.to));
+        let is_within_a_wrap = ends.0.is_some() && ends.0 == ends.1;
+        let took_s = event.took_us.as_secs_f64();
+        self.rate.add(event.bytes, took_s, is_within_a_wrap);
+        if let Some(mount) = mount {
+            self.mounts[*mount].2.push(event.bytes as f64 / 1e6);
         }
     }
 
