@@ -90,6 +90,33 @@ fn find_by_part(catalogue: &dyn Catalogue, files: u64, times: u64) {
     line("find one file by a part of its name", &anywhere);
 }
 
+/// Patterns with long, short, numbered and broken runs of letters, with one file and with very many.
+const PATTERNS: [&str; 11] = [
+    "*-0009803398.h5",
+    "*99999999*",
+    "*0000000001*",
+    "*618033*",
+    "*[0-9]803398*",
+    "*99999*",
+    "*tector-00818*98.h5",
+    "*-0098*1234.h5",
+    "*nothing*",
+    "*1234[5]6*",
+    "*0001.h5",
+];
+
+/// How long lists of the files take whose names match: the first time, and when asked again.
+fn find_by_patterns(catalogue: &dyn Catalogue) {
+    for pattern in PATTERNS {
+        let glob = Pattern::Glob(pattern.as_bytes().to_vec());
+        let ask = || catalogue.find(&glob, None, 50_000).expect("found").len();
+        let ((count, first), (_, again)) = (timed(ask), timed(ask));
+        let (first, again) = (first.as_secs_f64(), again.as_secs_f64());
+        let what = format!("find {count} by {pattern}, and again");
+        line(&what, &format!("{first:.2} s, {again:.2} s"));
+    }
+}
+
 fn size(path: &Path) -> String {
     let bytes = path.metadata().map_or(0, |file| file.len());
     format!("{:.2} GB", bytes as f64 / 1e9)
@@ -191,6 +218,7 @@ fn main() {
         &format!("{} MB", peak_mb()),
     );
     find_by_part(&*catalogue, files, 20);
+    find_by_patterns(&*catalogue);
     let recalls = (0..requests).map(|at| NewRecall {
         file: FileId(1 + (at % files) as i64),
         terms: Terms::default(),
