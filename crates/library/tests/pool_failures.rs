@@ -3,10 +3,10 @@
 use crate::pool_bench;
 
 use pool_bench::{Bench, home, label, spec};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tapewise_emulator::{Element, Faults, LibrarySpec};
-use tapewise_library::pool::{PoolError, Whereabouts};
+use tapewise_library::pool::{Pace, PoolError, Whereabouts};
 use tapewise_scsi::{Changer, TapeDrive};
 
 #[test]
@@ -81,6 +81,30 @@ fn a_cartridge_that_the_library_does_not_take_is_no_fault_of_the_robot() {
     assert!(said.contains("drive 257 cannot use TW0001"), "{said}");
     assert_eq!(bench.shelves()["TW0001"], [home(1)]);
     assert_eq!(bench.mount("TW0002").unwrap(), 0);
+}
+
+#[test]
+fn what_a_drive_that_does_not_give_out_its_cartridge_cannot_take_goes_into_another() {
+    let mut bench = Bench::new(&spec(2, 6));
+    let drive = bench.mount("TW0001").unwrap();
+    bench.pool.release(drive);
+    bench
+        .jammed
+        .store(bench.shelves()["TW0001"][0], Ordering::SeqCst);
+    let volumes: Vec<String> = (2..=6).map(label).collect();
+    let stop = AtomicBool::new(false);
+    let done = bench
+        .pool
+        .work(&volumes, Pace::Turns, &mut bench.log, &stop, &|_, _, _| {
+            Ok(())
+        });
+    for (volume, done) in volumes.iter().zip(done) {
+        done.unwrap_or_else(|error| panic!("{volume}: {error}"));
+    }
+    let status = bench.pool.status();
+    let why = status[drive].set_aside.as_deref().unwrap();
+    assert!(why.contains("it does not give out TW0001"), "{why}");
+    assert_eq!(status[drive].volume.as_deref(), Some("TW0001"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::error::PoolError;
 use std::sync::Mutex;
 use std::time::Duration;
 use tapewise_run::Log;
+use tapewise_scsi::Condition;
 
 /// How long a cartridge that was put in may go unnoticed by the drive.
 const SEEN_LIMIT: Duration = Duration::from_secs(600);
@@ -107,7 +108,17 @@ fn take_home(bay: &mut Bay, desk: &Mutex<Desk>, log: &mut dyn Log) -> Result<(),
         return Ok(());
     }
     if let Some(volume) = bay.volume().map(str::to_owned) {
-        lock(desk).put_back(bay, &volume, log)?;
+        let back = lock(desk).put_back(bay, &volume, log);
+        back.map_err(|error| match error {
+            // The drive does not give it out: whatever comes next has to go into another one.
+            PoolError::Robot { source, .. }
+                if source.condition() == Some(Condition::Medium)
+                    && bay.volume() == Some(&volume) =>
+            {
+                bay.failed(&format!("it does not give out {volume}: {source}"))
+            }
+            error => error,
+        })?;
     }
     if bay.is_dirty {
         clean(bay, desk)

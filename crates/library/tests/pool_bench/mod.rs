@@ -3,7 +3,7 @@
 #![allow(dead_code)] // Each test file uses a part of it.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tapewise_emulator::{Clock, Library, LibrarySpec};
@@ -23,6 +23,8 @@ pub struct Bench {
     pub log: Vec<Event>,
     /// One for each drive: its path is lost from now on.
     pub cut: Vec<Arc<AtomicBool>>,
+    /// The element that does not give out its cartridge; 0 if all do.
+    pub jammed: Arc<AtomicU16>,
     /// Done once, when a drive has been asked so often from now on whether it is ready.
     pub meanwhile: Arc<Mutex<Option<(u32, Meanwhile)>>>,
     pub directory: TempDir,
@@ -84,6 +86,41 @@ impl<T: Transport> Transport for Cable<T> {
     }
 }
 
+/// A robot that cannot pull the cartridge out of an element.
+struct Arm<T> {
+    inner: T,
+    jammed: Arc<AtomicU16>,
+}
+
+impl<T: Transport> Transport for Arm<T> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn execute(
+        &mut self,
+        cdb: &Cdb,
+        data: Data<'_>,
+        timeout: Duration,
+    ) -> Result<Completion, TransportError> {
+        let jammed = self.jammed.load(Ordering::SeqCst).to_be_bytes();
+        if cdb.opcode() == 0xa5 && cdb.bytes()[4..6] == jammed {
+            // MEDIA LOAD OR EJECT FAILED.
+            let sense = [0x70, 0, 3, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0x53, 0];
+            return Ok(Completion::check_condition(0, &sense));
+        }
+        self.inner.execute(cdb, data, timeout)
+    }
+
+    fn now(&self) -> Duration {
+        self.inner.now()
+    }
+
+    fn wait(&mut self, duration: Duration) {
+        self.inner.wait(duration);
+    }
+}
+
 pub fn listener(said: &Arc<Mutex<Vec<String>>>) -> Listener {
     let said = Arc::clone(said);
     Box::new(move |line| said.lock().unwrap().push(line.words.to_owned()))
@@ -112,7 +149,11 @@ impl Bench {
             };
             drives.push(TapeDrive::open(Box::new(cable)).unwrap());
         }
-        let robot = library.transport_to_changer().unwrap();
+        let jammed = Arc::new(AtomicU16::new(0));
+        let robot = Arm {
+            inner: library.transport_to_changer().unwrap(),
+            jammed: Arc::clone(&jammed),
+        };
         let robots = vec![Changer::open(Box::new(robot)).unwrap()];
         let said = Arc::default();
         let pool = Pool::new(drives, robots, None, listener(&said)).unwrap();
@@ -122,6 +163,7 @@ impl Bench {
             said,
             log: Vec::new(),
             cut,
+            jammed,
             meanwhile,
             directory,
         }
