@@ -182,7 +182,9 @@ impl Records {
 
     fn read_block_moves(&mut self, input: impl BufRead) -> Result<ReadLog, LogError> {
         let mut read = ReadLog::new(LogKind::BlockMoves, 0);
-        self.add_moves(read_block_moves(input)?, &mut read);
+        let moves = read_block_moves(input)?;
+        (read.notices).extend(odd_unit(moves.iter().map(|each| each.took)));
+        self.add_moves(moves, &mut read);
         Ok(read)
     }
 
@@ -226,6 +228,7 @@ impl Records {
         let locates = read_locates(input)?;
         let before = self.samples.len();
         let mut read = ReadLog::new(LogKind::Locates, 0);
+        (read.notices).extend(odd_unit(locates.iter().map(|each| each.took)));
         for locate in locates {
             let cartridge = self.cartridge(locate.volume.as_deref().unwrap_or(name));
             let from = recorded(locate.from_wrap, locate.from_lpos);
@@ -347,6 +350,19 @@ impl Records {
             .find(|(_, each)| **each == number)
             .map(|(name, _)| name.as_str())
     }
+}
+
+/// What to say of times that no drive takes for most locates: they may be in another unit than their column says.
+fn odd_unit(times: impl Iterator<Item = Micros>) -> Option<String> {
+    let mut times: Vec<Micros> = times.collect();
+    times.sort_unstable();
+    let median = times.get(times.len() / 2)?.as_secs_f64();
+    (!(0.1..=1000.0).contains(&median)).then(|| {
+        format!(
+            "the median locate takes {median} s, and drives take seconds to minutes: see whether the times are in the unit \
+             that the name of their column says (locate_us, locate_ms, locate_s)"
+        )
+    })
 }
 
 fn of_place(place: Position) -> (u64, u64) {

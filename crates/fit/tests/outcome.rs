@@ -189,3 +189,21 @@ fn a_locate_that_several_logs_have_counts_once() {
         );
     }
 }
+
+#[test]
+fn times_in_another_unit_than_their_column_says_are_noticed() {
+    let notices = |column: &str, took: &str| {
+        let rows = |ends: &str| format!("{ends},{took}\n").repeat(9);
+        let blocks = format!("volume,from_block,to_block,{column}\n{}", rows("V1,5,7"));
+        let head = "from_wrap,from_lpos,to_wrap,to_lpos";
+        let places = format!("{head},{column}\n{}", rows("0,5,2,7000"));
+        [blocks, places].map(|log| {
+            let read = Records::default().read("log", log.as_bytes(), None);
+            read.unwrap().notices.len()
+        })
+    };
+    assert_eq!(notices("locate_us", "41500000"), [0, 0]);
+    assert_eq!(notices("locate_s", "41.5"), [0, 0]);
+    assert_eq!(notices("locate_us", "41500"), [1, 1]);
+    assert_eq!(notices("locate_ms", "41500000"), [1, 1]);
+}
