@@ -58,8 +58,8 @@ pub use tally::{Ended, Tally};
 pub use upgrade::Upgrade;
 use volumes::FULL_IN_BACKUP;
 pub use volumes::{
-    Fact, Forgotten, HOLDS_MORE, LOAD_COUNT, ListItem, Loss, OnVolume, RETIRED, Recorded,
-    Rediscovered, Rejoined, Volumes,
+    Fact, Forgotten, HOLDS_MORE, LOAD_COUNT, ListItem, Loss, NOT_VERIFIED, OnVolume, RETIRED,
+    Recorded, Rediscovered, Rejoined, VERIFIED, Volumes,
 };
 pub use writes::{Migration, Missing, OpenWrite, Part, Writes, Written};
 

@@ -2,10 +2,11 @@
 
 use crate::site;
 
-use site::Site;
+use site::{Site, noise};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{Copy, Files, Loss, SqliteCatalogue, VolumeId, Volumes};
+use tapewise_archive::mover::scrub_order;
 use tapewise_archive::record::VolumeState;
 use tapewise_emulator::Faults;
 use tapewise_model::Random;
@@ -257,6 +258,39 @@ fn a_volume_is_verified_and_repacked_without_what_nobody_wants() {
     site.request(&files[25..].iter().collect::<Vec<_>>(), &to);
     let recalled = site.mover(|mover| mover.recall()).expect("recalled");
     assert_eq!((recalled.delivered, recalled.failed), (25, vec![]));
+}
+
+#[test]
+fn every_volume_has_its_turn_to_be_scrubbed() {
+    let mut site = Site::new(1, 12, Faults::none());
+    site.settings.part_bytes = 16 << 10;
+    site.settings.volume_bytes = Some(48 << 10);
+    // In parts, which have no sums of their own on a volume, and whole.
+    site.store_these(&[("film".to_owned(), noise(5, 150 << 10))], 1);
+    site.store(20, 1, 3);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("migrated");
+    let labels: BTreeSet<String> = volumes(&site)
+        .into_iter()
+        .map(|(_, one)| one.label)
+        .collect();
+    assert!(labels.len() > 3, "{labels:?}");
+    // One cannot be read at all.
+    site.overwrite("TW0002");
+    let mut scrubbed = BTreeSet::new();
+    for _ in &labels {
+        site.pass(2 * 86_400_000_000_000);
+        let order = scrub_order(site.catalogue.as_ref(), &site.settings, None).expect("an order");
+        let _ = site.verify(order[0].volume);
+        scrubbed.insert(order[0].label.clone());
+    }
+    assert_eq!(scrubbed, labels);
+    let order = scrub_order(site.catalogue.as_ref(), &site.settings, None).expect("an order");
+    let unread = order.iter().filter(|scrub| !scrub.is_read);
+    assert_eq!(
+        unread.map(|scrub| &*scrub.label).collect::<Vec<_>>(),
+        ["TW0002"]
+    );
 }
 
 #[test]

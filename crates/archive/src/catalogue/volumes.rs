@@ -38,6 +38,11 @@ pub const LOAD_COUNT: &str = "load_count";
 /// The fact that somebody has retired a volume, which is full since then.
 pub const RETIRED: &str = "retired";
 
+/// The fact that all of a volume was verified, and the fact that this was begun and not done: when it was, last.
+pub const VERIFIED: &str = "verified";
+/// See [`VERIFIED`].
+pub const NOT_VERIFIED: &str = "not_verified";
+
 /// The name of the [`Fact`] of a volume that says what its cartridge holds and the catalogue lacks, as reading it in found
 /// it: empty if that is nothing. Such a volume is not forgotten, unless the loss is accepted.
 pub const HOLDS_MORE: &str = "holds_more";

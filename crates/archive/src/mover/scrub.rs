@@ -1,9 +1,11 @@
 //! Which volumes are read again first: those that were not read for longest, and of those of one day the ones
-//! that were loaded most often. What is to be scrubbed is a value that can be shown; [`super::Mover::verify`]
+//! that were loaded most often. One that could not be read has its turn again after the others. What is to be scrubbed is a value that can be shown; [`super::Mover::verify`]
 //! carries it out.
 
 use super::Settings;
-use crate::catalogue::{Catalogue, CatalogueError, LOAD_COUNT, VolumeId};
+use crate::catalogue::{
+    Catalogue, CatalogueError, Fact, LOAD_COUNT, NOT_VERIFIED, VERIFIED, VolumeId,
+};
 use std::cmp::Reverse;
 use tapewise_model::Micros;
 
@@ -14,9 +16,9 @@ pub struct Scrub {
     pub volume: VolumeId,
     /// Its label.
     pub label: String,
-    /// When the copy on it that was not read for longest was last read or written.
+    /// When it was last verified, or else when the copy on it that was not read for longest was last read or written.
     pub read_ns: i64,
-    /// Whether that copy was ever read.
+    /// Whether it or that copy was ever read.
     pub is_read: bool,
     /// How often its cartridge was loaded; none where no drive has said it.
     pub loads: Option<u64>,
@@ -49,7 +51,7 @@ pub fn scrub_order(
         let contents = catalogue.all_contents(volume)?;
         let copies = contents.iter();
         let copies = copies.map(|on| (on.read_ns.unwrap_or(0), on.is_read));
-        let Some((read_ns, is_read)) = copies.min() else {
+        let Some(read) = copies.min() else {
             continue;
         };
         let bytes: u64 = contents
@@ -58,21 +60,26 @@ pub fn scrub_order(
             .fold(0, u64::saturating_add);
         let bytes = bytes.saturating_mul(settings.byte_scale);
         let facts = catalogue.facts(volume)?;
-        let loads = facts.iter().find(|fact| fact.name == LOAD_COUNT);
-        order.push(Scrub {
+        let fact = |name: &str| facts.iter().find(|fact| fact.name == name);
+        // What has no sum of its own on the volume, such as a part of a file, was read with it.
+        let verified = fact(VERIFIED).map(|fact: &Fact| (fact.seen_ns, true));
+        let (read_ns, is_read) = read.max(verified.unwrap_or_default());
+        let tried_ns = fact(NOT_VERIFIED).map_or(read_ns, |fact| fact.seen_ns);
+        let scrub = Scrub {
             volume,
             label: record.label,
             read_ns,
             is_read,
-            loads: loads.and_then(|fact| fact.value.parse().ok()),
+            loads: fact(LOAD_COUNT).and_then(|fact| fact.value.parse().ok()),
             predicted: MOUNT + rate.as_ref().map_or(Micros::ZERO, |rate| rate.time(bytes)),
-        });
+        };
+        order.push((read_ns.max(tried_ns), scrub));
     }
-    order.sort_by_key(|scrub| {
-        let day = scrub.read_ns.div_euclid(DAY_NS);
+    order.sort_by_key(|(looked_at_ns, scrub)| {
+        let day = looked_at_ns.div_euclid(DAY_NS);
         (day, Reverse(scrub.loads), scrub.label.clone())
     });
-    Ok(order)
+    Ok(order.into_iter().map(|(_, scrub)| scrub).collect())
 }
 
 /// The first of these that fit a budget of drive time; the first one in any case, or it would never be read.

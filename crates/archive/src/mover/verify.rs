@@ -3,7 +3,9 @@
 use super::doubts::{Doubts, Next, reads};
 use super::session::DriveContext;
 use super::{MoveError, Mover};
-use crate::catalogue::{CatalogueError, CopyState, FileId, OnVolume, VolumeId};
+use crate::catalogue::{
+    CatalogueError, CopyState, FileId, NOT_VERIFIED, OnVolume, VERIFIED, VolumeId,
+};
 use crate::read::{Lost, Receiver};
 use crate::record::{File, Segment};
 use crate::sums::{Sum, Summer};
@@ -123,8 +125,9 @@ impl Mover<'_> {
             let Some(looked) = state.volumes.remove(&label) else {
                 continue;
             };
+            let (id, found) = (looked.id, looked.found);
             let result = match looked.ended {
-                Some(ended) => ended.map(|()| looked.found),
+                Some(ended) => ended.map(|()| found),
                 None if is_stopped => Err(MoveError::Run {
                     label,
                     source: RunError::Interrupted,
@@ -132,7 +135,15 @@ impl Mover<'_> {
                 None if state.took >= budget => continue,
                 None => Err(self.pool.none_for(&label).into()),
             };
-            results.push((looked.id, result));
+            let fact = match &result {
+                Ok(_) => VERIFIED,
+                Err(_) => NOT_VERIFIED,
+            };
+            if result.is_ok() || !is_stopped {
+                let now_ns = (self.now_ns)();
+                self.catalogue.note_facts(id, &[(fact, "")], now_ns)?;
+            }
+            results.push((id, result));
         }
         Ok(results)
     }
