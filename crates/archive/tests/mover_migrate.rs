@@ -29,6 +29,19 @@ fn texts(prefix: &str, count: u64) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
+/// The catalogue is lost.
+fn lose(site: &Site) {
+    for (id, _) in site.catalogue.volumes().expect("volumes") {
+        let forgotten = site.catalogue.forget_volume(id, Loss::Accepted, 5);
+        forgotten.expect("forgotten");
+    }
+    let raw = Connection::open(site.directory.path().join("catalogue.db"));
+    let delete = "DELETE FROM request; DELETE FROM sum; DELETE FROM file";
+    raw.expect("a database")
+        .execute_batch(delete)
+        .expect("deleted");
+}
+
 const QUICK: Precompress = Precompress {
     level: 3,
     threads: 2,
@@ -89,17 +102,6 @@ fn a_cartridge_that_holds_more_than_was_read_in_is_neither_repacked_away_nor_for
     site.mover(|mover| mover.migrate(i64::MAX))
         .expect("written");
     site.empty_cache();
-    let lose = |site: &mut Site| {
-        for (id, _) in site.catalogue.volumes().expect("volumes") {
-            let forgotten = site.catalogue.forget_volume(id, Loss::Accepted, 5);
-            forgotten.expect("forgotten");
-        }
-        let raw = Connection::open(site.directory.path().join("catalogue.db"));
-        let delete = "DELETE FROM request; DELETE FROM sum; DELETE FROM file";
-        raw.expect("a database")
-            .execute_batch(delete)
-            .expect("deleted");
-    };
     let holds_more = |site: &mut Site| {
         let known = site.catalogue.find_volume("TW0001").expect("a catalogue");
         let (id, _) = known.expect("read in");
@@ -107,7 +109,7 @@ fn a_cartridge_that_holds_more_than_was_read_in_is_neither_repacked_away_nor_for
         assert_eq!(repacked.forgotten.is_none(), repacked.holds_more.is_some());
         repacked.holds_more
     };
-    lose(&mut site);
+    lose(&site);
     // Parts alone, as the other cartridges are elsewhere; or as somebody stops it all before they were read.
     site.read_in(&["TW0001"]);
     let more = holds_more(&mut site).expect("more");
@@ -119,7 +121,7 @@ fn a_cartridge_that_holds_more_than_was_read_in_is_neither_repacked_away_nor_for
     site.mover(|mover| mover.migrate(i64::MAX))
         .expect("written");
     site.empty_cache();
-    lose(&mut site);
+    lose(&site);
     let labels = ["TW0001", "TW0002", "TW0003", "TW0004"];
     let stopped = site.mover(|mover| {
         (mover.stop, mover.log) = Stopping::at(Action::Mount, 2);
@@ -165,13 +167,42 @@ fn a_cartridge_that_holds_more_than_was_read_in_is_neither_repacked_away_nor_for
     site.mover(|mover| mover.migrate(i64::MAX))
         .expect("written");
     site.empty_cache();
-    lose(&mut site);
+    lose(&site);
     site.read_in(&["TW0001"]);
     assert!(holds_more(&mut site).is_some());
     site = site.with_faults(Faults::none());
     site.read_in(&["TW0001"]);
     site.assert_comes_back(&files, "back");
     assert_eq!(holds_more(&mut site), None);
+}
+
+#[test]
+fn what_is_left_of_a_copy_that_was_given_up_is_not_missing_after_a_rebuild() {
+    let mut site = Site::new(1, 9, Faults::none());
+    site.settings.part_bytes = 16 << 10;
+    site.settings.volume_bytes = Some(48 << 10);
+    let film = [("film".to_owned(), noise(5, 120 << 10))];
+    site.store_these(&film, 1);
+    let stopped = site.mover(|mover| {
+        (mover.stop, mover.log) = Stopping::at(Action::Mount, 2);
+        mover.migrate(i64::MAX)
+    });
+    stopped.expect_err("stopped");
+    // Shorter ones: it begins again.
+    site.settings.part_bytes = 8 << 10;
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("written");
+    site.empty_cache();
+    let volumes = site.catalogue.volumes().expect("volumes");
+    let labels: Vec<&str> = volumes.iter().map(|(_, one)| one.label.as_str()).collect();
+    assert!(labels.len() > 3, "{labels:?}");
+    lose(&site);
+    let alone = site.read_in(&labels[..1]);
+    assert_eq!((alone.joined.files, alone.left_out.len()), (0, 1));
+    let rebuilt = site.read_in(&labels);
+    assert_eq!((rebuilt.joined.files, rebuilt.left_out), (1, vec![]));
+    assert_eq!(site.read_in(&labels[..1]).left_out, []);
+    site.assert_comes_back(&film, "back");
 }
 
 #[test]

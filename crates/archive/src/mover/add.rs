@@ -1,10 +1,10 @@
 //! Cartridges are read from end to end: those that others wrote, and ours whose catalogue was lost or is
 //! older than the tape. All drives read at once.
 
-use super::join::{FoundParts, LeftOut, is_file, whole};
+use super::join::{FoundParts, LeftOut, Rest, is_file, whole};
 use super::session::DriveContext;
 use super::{MoveError, Mover};
-use crate::catalogue::{HOLDS_MORE, Recorded, Rejoined, too_long};
+use crate::catalogue::{Entry, HOLDS_MORE, Recorded, Rejoined, too_long};
 use crate::deliver::InnerPath;
 use crate::foreign::{ForeignVolume, is_same_label};
 use crate::ltfs::volume::{LtfsError, LtfsVolume, label_in_drive, name_in_drive};
@@ -13,6 +13,7 @@ use crate::sums::{Kind, Sum};
 use crate::volume::{
     Found, Located, Member, Scanned, Trouble, VolumeError, Wrong, read_label, scan,
 };
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use tapewise_library::pool::{Trouble as WorkTrouble, WorkError};
@@ -371,7 +372,6 @@ impl Reading<'_> {
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         let is_added = |volume: usize| ours.contains_key(&volume);
         let mut joined = std::mem::take(&mut *parts).join(self.copies_wanted, labels, &is_added);
-        rebuilt.left_out = joined.left_out;
         if !joined.copies.is_empty() {
             let on: Vec<Volume> = ours.values().cloned().collect();
             let at: HashMap<usize, usize> = ours.keys().copied().zip(0..).collect();
@@ -381,14 +381,47 @@ impl Reading<'_> {
             let catalogue = self.with.catalogue;
             rebuilt.joined = catalogue.rejoin(&on, &joined.copies, self.with.now())?;
         }
+        rebuilt.left_out = joined.left_out;
+        let mut alone: Vec<(usize, &Member)> = Vec::new();
+        for Rest {
+            member,
+            why,
+            on,
+            is_alone,
+        } in &joined.rest
+        {
+            if *is_alone {
+                alone.extend(on.iter().map(|&volume| (volume, member)));
+            }
+            // Of a version that was replaced nothing is missing, nor of one that has all of its copies: then these parts are
+            // what a copy left that was given up.
+            let is_wanted = self.live(&member.path)?.is_none_or(|live| {
+                match member.stored_ns.cmp(&Some(live.created_ns)) {
+                    Ordering::Less => false,
+                    Ordering::Equal => live.lacks() > 0,
+                    Ordering::Greater => true,
+                }
+            });
+            if is_wanted {
+                rebuilt.left_out.push((member.path.clone(), why.clone()));
+            }
+        }
         for (number, volume) in ours.iter() {
             if let ReadIn::Added(added) = &rebuilt.volumes[*number].1 {
-                let alone = joined.alone.iter().filter(|(on, _)| on == number);
-                let alone: Vec<&Member> = alone.map(|(_, member)| member).collect();
-                self.note_more(volume, &alone, added)?;
+                let parts = alone.iter().filter(|(on, _)| on == number);
+                let parts: Vec<&Member> = parts.map(|(_, member)| *member).collect();
+                self.note_more(volume, &parts, added)?;
             }
         }
         Ok(())
+    }
+
+    /// The file that has a path now.
+    fn live(&self, path: &[u8]) -> Result<Option<Entry>, MoveError> {
+        let live = self.with.catalogue.live_file(path)?;
+        Ok(live
+            .map(|file| self.with.catalogue.file(file))
+            .transpose()?)
     }
 
     /// Notes what a volume holds that is not in the catalogue: what was left out, and those of these parts of files that the
@@ -402,10 +435,9 @@ impl Reading<'_> {
         let catalogue = self.with.catalogue;
         let mut alone = 0;
         for member in parts {
-            let live = catalogue.live_file(&member.path)?;
-            let live = live.map(|file| catalogue.file(file)).transpose()?;
             // Of a file that the catalogue has, the other parts were just not read this time; and of a version that was
             // replaced nothing is kept.
+            let live = self.live(&member.path)?;
             let is_replaced = live.is_some_and(|live| Some(live.created_ns) > member.stored_ns);
             alone += usize::from(!is_replaced && !self.with.is_safe(member)?);
         }

@@ -57,10 +57,23 @@ pub(super) struct FoundParts(BTreeMap<Whole, Vec<FoundPart>>);
 pub(super) struct Joined {
     /// Copies all of whose parts were read.
     pub copies: Vec<Rediscovered>,
-    /// Files of which parts are missing, and which.
+    /// Copies that are no files of the archive, and why.
     pub left_out: Vec<LeftOut>,
-    /// Parts of files of which no copy is among these, and the volumes that they are on.
-    pub alone: Vec<(usize, Member)>,
+    /// Parts without the others.
+    pub rest: Vec<Rest>,
+}
+
+/// Parts of a version of a file without the others.
+#[derive(Debug)]
+pub(super) struct Rest {
+    /// One of them.
+    pub member: Member,
+    /// Which are missing.
+    pub why: String,
+    /// The volumes that they are on, one for each.
+    pub on: Vec<usize>,
+    /// No copy of the file is among those that were joined.
+    pub is_alone: bool,
 }
 
 /// A path, and why what was found under it is not in the catalogue.
@@ -106,11 +119,7 @@ impl FoundParts {
         labels: &[String],
         is_added: &dyn Fn(usize) -> bool,
     ) -> Joined {
-        let Joined {
-            mut copies,
-            mut left_out,
-            mut alone,
-        } = Joined::default();
+        let mut joined = Joined::default();
         for (whole, mut parts) in self.0 {
             parts.retain(|part| is_added(part.volume));
             let mut is_first = true;
@@ -118,23 +127,21 @@ impl FoundParts {
             let bytes = parts.iter().map(FoundPart::to).max().unwrap_or(0);
             while let Some(copy) = take_copy(&whole, bytes, &mut parts, copies_wanted) {
                 match copy {
-                    Ok(copy) => copies.push(copy),
-                    Err(why) => left_out.push((whole.path.clone(), why)),
+                    Ok(copy) => joined.copies.push(copy),
+                    Err(why) => joined.left_out.push((whole.path.clone(), why)),
                 }
                 is_first = false;
             }
-            if !parts.is_empty() {
-                left_out.push((whole.path, lacking(&parts, labels, is_first)));
-                if is_first {
-                    alone.extend(parts.into_iter().map(|part| (part.volume, part.member)));
-                }
+            if let Some(one) = parts.first() {
+                joined.rest.push(Rest {
+                    member: one.member.clone(),
+                    why: lacking(&parts, labels, is_first),
+                    on: parts.iter().map(|part| part.volume).collect(),
+                    is_alone: is_first,
+                });
             }
         }
-        Joined {
-            copies,
-            left_out,
-            alone,
-        }
+        joined
     }
 }
 
@@ -361,19 +368,19 @@ mod tests {
         }
         let labels: Vec<String> = (1..=found.len()).map(|at| format!("TW{at}")).collect();
         let Joined {
-            copies, left_out, ..
+            copies,
+            left_out,
+            rest,
         } = parts.join(1, &labels, &|_| true);
+        assert_eq!(left_out, []);
         let segments = |copy: Rediscovered| {
             let segments = copy.segments.into_iter();
             segments
                 .map(|(volume, segment)| (volume, segment.file_offset))
                 .collect()
         };
-        let left_out = left_out.into_iter().map(|(_, why)| why);
-        (
-            copies.into_iter().map(segments).collect(),
-            left_out.collect(),
-        )
+        let why = rest.into_iter().map(|rest| rest.why);
+        (copies.into_iter().map(segments).collect(), why.collect())
     }
 
     fn located(part: Option<Part>, bytes: u64) -> Located {
