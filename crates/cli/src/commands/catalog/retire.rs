@@ -3,6 +3,7 @@
 use super::tend::volume;
 use crate::archive::Archive;
 use crate::error::CliError;
+use crate::interrupt::stop_on_interrupt;
 use crate::json::Answer;
 use crate::now::now_ns;
 use crate::output::say;
@@ -15,8 +16,8 @@ use tapewise_archive::record::VolumeState;
 
 /// Remove volumes from the catalogue: cartridges that are lost, destroyed or labelled again.
 ///
-/// The cartridges are not touched: `catalog add --tape` reads one in again. A volume that holds the only
-/// copy of a file, or what the catalogue lacks, is kept, unless the loss is accepted.
+/// The cartridges are not touched, unless you give --reuse: `catalog add --tape` reads one in again. A volume that
+/// holds the only copy of a file, or what the catalogue lacks, is kept, unless the loss is accepted.
 #[derive(clap::Args, Debug)]
 pub struct Forget {
     /// The archive.
@@ -28,6 +29,9 @@ pub struct Forget {
     /// Forget files too that have no other copy, and what only the cartridge has.
     #[arg(long)]
     accept_loss: bool,
+    /// Label the cartridges again, so that `store` can write on them. What is on them is lost.
+    #[arg(long)]
+    reuse: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -36,7 +40,7 @@ pub struct Forget {
 /// Runs it.
 pub fn forget(args: &Forget) -> Result<ExitCode, CliError> {
     let archive = Archive::open(&args.archive)?;
-    let _cache = archive.cache()?;
+    let cache = archive.cache()?;
     let loss = if args.accept_loss {
         Loss::Accepted
     } else {
@@ -44,8 +48,10 @@ pub fn forget(args: &Forget) -> Result<ExitCode, CliError> {
     };
     let mut answer = Answer::new("catalog-forget", args.json);
     let mut is_lacking = false;
+    let mut records = Vec::new();
     for label in &args.volumes {
         let id = volume(&archive, label)?;
+        records.push(archive.catalogue.volume(id)?);
         let forgotten = archive.catalogue.forget_volume(id, loss, now_ns());
         let forgotten = forgotten.map_err(|error| {
             CliError::from(error).or_hint(
@@ -74,7 +80,16 @@ pub fn forget(args: &Forget) -> Result<ExitCode, CliError> {
         );
         is_lacking |= forgotten.lacking > 0;
     }
+    let mut labelled = Ok(());
+    if args.reuse {
+        let stop = stop_on_interrupt()?;
+        labelled = archive.with_mover(&cache, &stop, false, |mover| {
+            (records.iter()).try_for_each(|record| mover.reuse(record).map(|_| ()))
+        });
+    }
+    answer.set("labelled_anew", args.reuse && labelled.is_ok());
     answer.end()?;
+    labelled?;
     if is_lacking {
         say(
             "tapewise: `tapewise store` makes the missing copies of files in the cache; `catalog scrub` makes the others as \

@@ -204,6 +204,18 @@ fn a_volume_with_the_only_copy_of_a_file_is_forgotten_only_when_the_loss_is_acce
     let added = desk.done("catalog add --archive A --quiet --tape TW0001");
     assert_eq!(added.text(), "TW0001: 4 files added, 0 left out\n");
     recall_and_compare(&desk, &files, "out");
+    // Its cartridge is written again when that is asked for.
+    empty_cache(&desk);
+    desk.done("catalog forget --archive A --accept-loss --reuse TW0001");
+    let more = make_files(&desk, "more", 4);
+    desk.done("store --archive A --quiet more");
+    let read_in = desk.done("catalog add --archive A --quiet --tape TW0001");
+    assert_eq!(
+        read_in.text(),
+        "TW0001: 0 files added, 0 left out, 4 known before\n"
+    );
+    empty_cache(&desk);
+    recall_and_compare(&desk, &more, "out");
 }
 
 #[test]
