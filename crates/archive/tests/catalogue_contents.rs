@@ -68,6 +68,17 @@ fn a_foreign_volume_comes_in_whole_and_its_files_are_found_in_tape_order(
         )
         .expect("found");
     assert_eq!(next, found[1..]);
+    for (prefix, after, paths) in [
+        ("reels/", "a", 2),
+        ("reels/", "reels/", 2),
+        ("reels/2", "reels/1.dpx", 1),
+        ("reels/1.dpx", "reels/1.dpx", 0),
+        ("", "reels/\u{7f}", 0),
+    ] {
+        let prefix = Pattern::Prefix(prefix.as_bytes().to_vec());
+        let found = catalogue.find(&prefix, Some(after.as_bytes()), 10);
+        assert_eq!(found.expect("found").len(), paths, "{prefix:?} {after}");
+    }
     let entry = catalogue.file(found[0].file).expect("an entry");
     assert_eq!(entry.file, file("reels/1.dpx", 900));
     assert_eq!(entry.copies[0].segments, [(id, segment(90, 900, 0))]);

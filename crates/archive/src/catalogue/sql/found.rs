@@ -123,18 +123,26 @@ fn matches(
         Some(end) => ("<", end),
         None => (">=", Vec::new()),
     };
-    // A database that looks at every path asks in this order, and few paths come to the second question.
-    let contains = transaction.contains("path", "?3");
-    let sql = format!(
-        "{FOUND} WHERE {contains} AND state = 'live' AND path >= ?1 AND path > ?2 AND path {until} ?4 \
-        ORDER BY path LIMIT {AT_ONCE}"
-    );
+    // A database that looks at every path asks in this order, and few paths come to the second question. Of two places to
+    // begin at it would take either, and read all from there.
+    let contains = transaction.contains("path", "?2");
+    let sql = |from: &str| {
+        format!(
+            "{FOUND} WHERE {contains} AND state = 'live' AND path {from} ?1 AND path {until} ?3 \
+            ORDER BY path LIMIT {AT_ONCE}"
+        )
+    };
     let mut all = Vec::new();
     loop {
         let mut seen = 0;
         let mut last = Vec::new();
-        let params = params![prefix, after, pattern.literal(), end];
-        search(transaction, &sql, params, |row| {
+        let (from, begin) = if after.as_slice() < prefix {
+            (">=", prefix)
+        } else {
+            (">", after.as_slice())
+        };
+        let params = params![begin, pattern.literal(), end];
+        search(transaction, &sql(from), params, |row| {
             if all.len() == limit {
                 return Ok(ControlFlow::Break(()));
             }
