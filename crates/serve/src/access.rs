@@ -72,6 +72,16 @@ impl Access {
         })
     }
 
+    /// Takes over the keys of issuers from those who might come in before.
+    pub(crate) fn keep_keys_of(&self, before: &Access, now_ns: i64) {
+        for issuer in &self.issuers {
+            let mut known = before.issuers.iter();
+            if let Some(before) = known.find(|before| before.name == issuer.name) {
+                issuer.keep_keys_of(before, now_ns);
+            }
+        }
+    }
+
     /// Who has a secret: a token from a file, or one that an issuer signed. It may wait for the issuer's keys.
     ///
     /// # Errors

@@ -120,6 +120,7 @@ impl Service {
     /// From now on others may ask.
     pub fn set_access(&self, access: Access) {
         let mut current = self.access.write().unwrap_or_else(PoisonError::into_inner);
+        access.keep_keys_of(&current, (self.now_ns)());
         *current = Arc::new(access);
     }
 

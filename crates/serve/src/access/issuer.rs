@@ -90,6 +90,20 @@ impl Issuer {
         }
     }
 
+    /// Takes over the keys that the same issuer had before, so that they are there if it does not answer now. It is asked
+    /// again all the same.
+    pub fn keep_keys_of(&self, before: &Issuer, now_ns: i64) {
+        if let (Keys::Asked { state, .. }, Keys::Asked { state: before, .. }) =
+            (&self.keys, &before.keys)
+        {
+            let before = before.lock().unwrap_or_else(PoisonError::into_inner);
+            let no_longer_fresh = |at_ns: i64| at_ns.min(now_ns.saturating_sub(FRESH_NS));
+            let kept = before.keys.as_ref();
+            let kept = kept.map(|(keys, at_ns)| (Arc::clone(keys), no_longer_fresh(*at_ns)));
+            state.lock().unwrap_or_else(PoisonError::into_inner).keys = kept;
+        }
+    }
+
     /// Its keys, among them the one with this name if it has it. This may wait for the issuer.
     ///
     /// # Errors
@@ -230,6 +244,28 @@ mod tests {
         assert!(said.contains("no route"), "{said}");
         fails.store(0, Ordering::Relaxed);
         issuer.keys(Some("one"), 8 * HOUR_NS).expect("keys");
+    }
+
+    #[test]
+    fn keys_survive_settings_that_are_read_again_while_the_issuer_does_not_answer() {
+        let (before, ..) = issuer();
+        before.keys(Some("one"), 0).expect("keys");
+        let (after, asked, fails) = issuer();
+        fails.store(1, Ordering::Relaxed);
+        after.keep_keys_of(&before, 1);
+        after.keys(Some("one"), 1).expect("the keys from before");
+        let said = after.keys(Some("one"), 5 * HOUR_NS + 1);
+        said.expect_err("too old");
+        fails.store(0, Ordering::Relaxed);
+        after
+            .keys(Some("one"), 5 * HOUR_NS + 1 + PAUSE_NS)
+            .expect("keys");
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
+        // One that answers is asked at once.
+        let (after, asked, _) = issuer();
+        after.keep_keys_of(&before, 1);
+        after.keys(Some("one"), 1).expect("keys");
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
     }
 
     #[test]
