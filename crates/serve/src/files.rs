@@ -59,11 +59,13 @@ pub(crate) fn path_of(address: &Uri) -> Result<Vec<u8>, Problem> {
 /// the service's own addresses, `/{path}` is the same file.
 #[utoipa::path(get, path = "/files/{path}", tag = "files",
     params(("path" = String, Path, description = "The file's path in the archive"),
-        ("Range" = Option<String>, Header, description = "One range of bytes, such as `bytes=1000-`")),
+        ("Range" = Option<String>, Header, description = "One range of bytes, such as `bytes=1000-`"),
+        ("If-None-Match" = Option<String>, Header, description = "The ETag of what the client has")),
     responses((status = 200, body = inline(Octets), content_type = "application/octet-stream",
             headers(("Digest" = String, description = "The checksums that the archive has of the whole file, as RFC 3230 has it; to HEAD with `Want-Digest: adler32` that one in any case"),
                 ("ETag" = String), ("Last-Modified" = String))),
         (status = 206, description = "The range", body = inline(Octets), content_type = "application/octet-stream"),
+        (status = 304, description = "The file has an ETag of `If-None-Match`"),
         (status = 404, body = Problem), (status = 409, description = "On tape only: stage it first", body = Problem),
         (status = 412, description = "The file has no ETag of `If-Match`", body = Problem),
         (status = 416, description = "The file has no byte of the range", body = Problem)))]
@@ -82,6 +84,12 @@ pub(crate) async fn get(
         && wanted.is_some_and(|wanted| wanted.to_ascii_lowercase().contains("adler32"));
     let opened = Arc::clone(&service).ask(move |service| open_part(service, &path, &terms));
     let (mut contents, mut about, wanted) = opened.await?;
+    let known = asked.get(header::IF_NONE_MATCH);
+    let known = known.and_then(|tags| tags.to_str().ok());
+    // A weak comparison: RFC 9110, section 13.1.2.
+    if known.is_some_and(|tags| about.is_among(&tags.replace("W/\"", "\""))) {
+        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, about.tag)]).into_response());
+    }
     if wants_adler32 && !about.has(Kind::Adler32) {
         (contents, about) = with_adler32(service, contents, about).await?;
     }
@@ -238,7 +246,7 @@ impl About {
         Ok(())
     }
 
-    /// Whether it is one of those that a client names in `If-Match`.
+    /// Whether it is one of those that a client names in `If-Match` or `If-None-Match`.
     fn is_among(&self, tags: &str) -> bool {
         let mut tags = tags.split(',').map(str::trim);
         tags.any(|tag| tag == "*" || tag == self.tag)

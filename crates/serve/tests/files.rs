@@ -102,6 +102,13 @@ fn a_part_of_a_file_comes_with_its_place_and_goes_on_only_in_the_same_file() {
     }
     let other = ask("GET", &[("range", "bytes=40-59"), ("if-match", "\"x\"")]);
     other.refused(412, "another ETag");
+    for known in ["*", &format!("\"x\", W/{tag}")] {
+        let same = ask("GET", &[("range", "bytes=40-59"), ("if-none-match", known)]);
+        assert_eq!((same.status, &*same.body), (304, ""), "{known}");
+        assert_eq!(same.headers["etag"], tag);
+    }
+    let other = ask("GET", &[("if-none-match", "\"x\"")]);
+    assert_eq!((other.status, other.body.len()), (200, 100));
     let beyond = ask("GET", &[("range", "bytes=100-")]);
     beyond.refused(416, "100 bytes");
     assert_eq!(beyond.headers["content-range"], "bytes */100");
