@@ -57,7 +57,7 @@ pub use move_medium::MoveMedium;
 pub use persistent_reserve::{Keys, PersistentReserveOut, ReadKeys, ReadReservation, Reservation};
 pub use position_to_element::PositionToElement;
 pub use prevent_allow::PreventAllow;
-pub use read::{ReadBlock, ReadBlocks, ReadBlocksOutcome, ReadOutcome, Stop};
+pub use read::{ReadBlock, ReadOutcome};
 pub use read_attribute::{
     Attribute, AttributeList, AttributeValue, ReadAttributeList, ReadAttributes,
 };

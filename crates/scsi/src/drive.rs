@@ -21,9 +21,9 @@ pub use travel::SpaceOutcome;
 
 use crate::command::Command;
 use crate::commands::{
-    AttributeValue, BlockLimits, DeviceKind, LoadUnload, ModeData, ModeSelect6, ModeSense6,
-    PreventAllow, ReadAttributes, ReadBlock, ReadBlockLimits, ReadOutcome, ReportSupportedOpcodes,
-    RequestSense, SupportedOpcode, Write6, WriteFilemarks, WriteOutcome,
+    AttributeValue, DeviceKind, LoadUnload, ModeData, ModeSelect6, ModeSense6, PreventAllow,
+    ReadAttributes, ReadBlock, ReadOutcome, ReportSupportedOpcodes, RequestSense, SupportedOpcode,
+    Write6, WriteFilemarks, WriteOutcome,
 };
 use crate::error::ScsiError;
 use crate::identity::Identity;
@@ -214,14 +214,6 @@ impl TapeDrive {
         }))
     }
 
-    /// The lengths a block may have.
-    ///
-    /// # Errors
-    /// [`ScsiError`] as for every command.
-    pub fn block_limits(&mut self) -> Result<BlockLimits, ScsiError> {
-        self.perform(&ReadBlockLimits)
-    }
-
     /// Sets the block length in bytes, 0 for variable, which is what [`TapeDrive::read`] and
     /// [`TapeDrive::write`] need.
     ///
@@ -350,7 +342,6 @@ impl TapeDrive {
     pub fn write(&mut self, data: &[u8]) -> Result<WriteOutcome, ScsiError> {
         self.may_write()?;
         let command = Write6 {
-            fixed: false,
             length: fits("WRITE(6)", "block length", data.len() as u64)?,
         };
         let outcome = self.retry(command.timeout(), |transport| {

@@ -15,11 +15,7 @@ fn commands_of_six_bytes() {
     assert_cdb(ReadBlockLimits.cdb(), "05 00 00 00 00 00");
     assert_cdb(InitializeElementStatus.cdb(), "07 00 00 00 00 00");
     assert_cdb(ReadBlock { length: 0x01_0203 }.cdb(), "08 00 01 02 03 00");
-    assert_cdb(ReadBlocks { count: 5 }.cdb(), "08 01 00 00 05 00");
-    let write = Write6 {
-        fixed: false,
-        length: 0x80000,
-    };
+    let write = Write6 { length: 0x80000 };
     assert_cdb(write.cdb(), "0a 00 08 00 00 00");
     let marks = WriteFilemarks {
         count: 2,

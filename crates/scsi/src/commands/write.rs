@@ -4,15 +4,13 @@ use super::timeouts;
 use crate::cdb::Cdb;
 use crate::error::ScsiError;
 use crate::sense::{Condition, Sense};
-use crate::transport::{Completion, Data, Status, Transport};
+use crate::transport::{Completion, Status};
 use std::time::Duration;
 
-/// Writes one block of the length of its data, or blocks of the length that MODE SELECT has set.
+/// Writes one block of the length of its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Write6 {
-    /// FIXED: the length counts blocks.
-    pub fixed: bool,
-    /// TRANSFER LENGTH: bytes, or blocks where fixed; below 2²⁴.
+    /// TRANSFER LENGTH: bytes, below 2²⁴.
     pub length: u32,
 }
 
@@ -34,27 +32,12 @@ impl Write6 {
     /// The bytes of the command.
     pub fn cdb(&self) -> Cdb {
         let [_, a, b, c] = self.length.to_be_bytes();
-        Cdb::new([0x0a, u8::from(self.fixed), a, b, c, 0])
+        Cdb::new([0x0a, 0, a, b, c, 0])
     }
 
     /// How long it may take.
     pub fn timeout(&self) -> Duration {
         timeouts::WRITE
-    }
-
-    /// Sends it with its data.
-    ///
-    /// # Errors
-    /// [`ScsiError`] as for every command; early warning and the end of the partition are outcomes.
-    pub fn send(
-        &self,
-        transport: &mut dyn Transport,
-        data: &[u8],
-    ) -> Result<WriteOutcome, ScsiError> {
-        let done = transport
-            .execute(&self.cdb(), Data::Out(data), self.timeout())
-            .map_err(|error| ScsiError::transport(Self::NAME, error))?;
-        self.outcome(&done, data.len())
     }
 
     /// What the drive's answer means, of `bytes` that it was sent.

@@ -4,7 +4,7 @@ use super::timeouts;
 use super::write::{WriteOutcome, written};
 use crate::cdb::Cdb;
 use crate::error::ScsiError;
-use crate::transport::{Completion, Data, Transport};
+use crate::transport::Completion;
 use std::time::Duration;
 
 /// Writes filemarks. A count of 0 writes none and empties the buffer.
@@ -29,17 +29,6 @@ impl WriteFilemarks {
     /// How long it may take.
     pub fn timeout(&self) -> Duration {
         timeouts::WRITE_FILEMARKS
-    }
-
-    /// Sends it.
-    ///
-    /// # Errors
-    /// [`ScsiError`] as for every command; early warning and the end of the partition are outcomes.
-    pub fn send(&self, transport: &mut dyn Transport) -> Result<WriteOutcome, ScsiError> {
-        let done = transport
-            .execute(&self.cdb(), Data::None, self.timeout())
-            .map_err(|error| ScsiError::transport(Self::NAME, error))?;
-        self.outcome(&done)
     }
 
     /// What the drive's answer means.

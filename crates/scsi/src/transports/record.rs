@@ -18,9 +18,6 @@ pub enum Keep {
 }
 
 impl Keep {
-    /// Longer than any answer a drive gives, shorter than most blocks.
-    pub const ANSWERS: Keep = Keep::First(4096);
-
     fn bytes(self) -> usize {
         match self {
             Keep::All => usize::MAX,
