@@ -35,7 +35,7 @@ const COMMANDS: &[Entry<World>] = &[
     command(0x5a, 10, 5, status::mode_sense),
     anytime(0xa0, 12, report_luns),
     Entry {
-        service_action: Some(0x0c),
+        service_actions: &[0x0c],
         ..command(0xa3, 12, 5, |world, exchange| {
             report_supported(COMMANDS, world, &[], exchange)
         })
@@ -50,7 +50,7 @@ type Run = fn(&mut World, &mut Exchange<'_>) -> Result<(), Stop>;
 const fn command(opcode: u8, cdb_length: u8, nominal_s: u32, run: Run) -> Entry<World> {
     Entry {
         opcode,
-        service_action: None,
+        service_actions: &[],
         cdb_length,
         nominal_s,
         needs: Needs::Device,

@@ -156,8 +156,8 @@ impl Stop {
 /// A command that a device knows: one line of its table.
 pub(crate) struct Entry<D: 'static> {
     pub opcode: u8,
-    /// For the operation codes that have service actions.
-    pub service_action: Option<u8>,
+    /// Those that are carried out alike, of an operation code that has service actions.
+    pub service_actions: &'static [u8],
     pub cdb_length: u8,
     /// After so many seconds the standard's nominal time is over: the time-outs descriptor.
     pub nominal_s: u32,
@@ -166,6 +166,18 @@ pub(crate) struct Entry<D: 'static> {
     /// Whether this device has it.
     pub supported: fn(&D) -> bool,
     pub run: fn(&mut D, &mut Exchange<'_>) -> Result<(), Stop>,
+}
+
+impl<D> Entry<D> {
+    fn has_actions(&self) -> bool {
+        !self.service_actions.is_empty()
+    }
+
+    /// Whether it is the line of this service action, if its operation code has any.
+    fn is_for(&self, action: u64) -> bool {
+        let mut actions = self.service_actions.iter();
+        !self.has_actions() || actions.any(|&one| u64::from(one) == action)
+    }
 }
 
 /// What a command needs before it may run.
@@ -194,10 +206,7 @@ pub(crate) fn find<D>(
     for entry in table {
         if entry.opcode == exchange.opcode() && (entry.supported)(device) {
             known_opcode = true;
-            if entry
-                .service_action
-                .is_none_or(|action| action == exchange.service_action())
-            {
+            if entry.is_for(exchange.service_action().into()) {
                 return Ok(entry);
             }
         }
@@ -231,17 +240,12 @@ pub(crate) fn report_supported<D>(
         option @ 1..=3 => {
             let has_actions = table
                 .iter()
-                .any(|entry| entry.opcode == opcode && entry.service_action.is_some());
+                .any(|entry| entry.opcode == opcode && entry.has_actions());
             if option < 3 && has_actions != (option == 2) {
                 return Err(Check::invalid_cdb(4).into());
             }
-            let entry = here.find(|entry| {
-                entry.opcode == opcode
-                    && entry
-                        .service_action
-                        .is_none_or(|one| u64::from(one) == action)
-            });
-            one_command(entry, with_timeouts)
+            let entry = here.find(|entry| entry.opcode == opcode && entry.is_for(action));
+            one_command(entry, action as u8, with_timeouts)
         }
         _ => return Err(Check::invalid_cdb_bits(2, 2).into()),
     };
@@ -255,20 +259,17 @@ fn all_commands<'t, D: 'static>(
 ) -> Vec<u8> {
     let mut answer = vec![0; 4];
     for entry in entries {
-        let action = u16::from(entry.service_action.unwrap_or(0)).to_be_bytes();
-        let flags = u8::from(entry.service_action.is_some()) | u8::from(with_timeouts) << 1;
-        answer.extend([
-            entry.opcode,
-            0,
-            action[0],
-            action[1],
-            0,
-            flags,
-            0,
-            entry.cdb_length,
-        ]);
-        if with_timeouts {
-            answer.extend(timeouts(entry));
+        let flags = u8::from(entry.has_actions()) | u8::from(with_timeouts) << 1;
+        let actions = if entry.has_actions() {
+            entry.service_actions
+        } else {
+            &[0]
+        };
+        for &action in actions {
+            answer.extend([entry.opcode, 0, 0, action, 0, flags, 0, entry.cdb_length]);
+            if with_timeouts {
+                answer.extend(timeouts(entry));
+            }
         }
     }
     let length = answer.len() as u32 - 4;
@@ -276,7 +277,7 @@ fn all_commands<'t, D: 'static>(
     answer
 }
 
-fn one_command<D>(entry: Option<&Entry<D>>, with_timeouts: bool) -> Vec<u8> {
+fn one_command<D>(entry: Option<&Entry<D>>, action: u8, with_timeouts: bool) -> Vec<u8> {
     /// Supported as the standard says, and not supported.
     const SUPPORTED: u8 = 3;
     const UNSUPPORTED: u8 = 1;
@@ -293,7 +294,7 @@ fn one_command<D>(entry: Option<&Entry<D>>, with_timeouts: bool) -> Vec<u8> {
     answer.push(entry.opcode);
     answer.extend(std::iter::repeat_n(0xff, usize::from(entry.cdb_length) - 2));
     answer.push(0);
-    if let Some(action) = entry.service_action {
+    if entry.has_actions() {
         answer[5] = 0xe0 | action;
     }
     if with_timeouts {

@@ -14,7 +14,7 @@ type Run = fn(&mut Drive, &mut Exchange<'_>) -> Result<(), Stop>;
 const fn line(opcode: u8, cdb_length: u8, nominal_s: u32, needs: Needs, run: Run) -> Entry<Drive> {
     Entry {
         opcode,
-        service_action: None,
+        service_actions: &[],
         cdb_length,
         nominal_s,
         needs,
@@ -23,28 +23,26 @@ const fn line(opcode: u8, cdb_length: u8, nominal_s: u32, needs: Needs, run: Run
     }
 }
 
-/// The line of an operation code with service actions.
-const fn action(
-    opcode: u8,
-    service_action: u8,
-    cdb_length: u8,
-    needs: Needs,
-    supported: fn(&Drive) -> bool,
-    run: Run,
-) -> Entry<Drive> {
-    Entry {
-        service_action: Some(service_action),
-        supported,
-        ..line(opcode, cdb_length, 60, needs, run)
-    }
-}
-
-/// The same for drives of this century only.
+/// A line for drives of this century only.
 const fn modern(entry: Entry<Drive>) -> Entry<Drive> {
     Entry {
         supported: Drive::is_modern,
         ..entry
     }
+}
+
+/// The line of service actions, for the same drives.
+const fn actions(
+    opcode: u8,
+    service_actions: &'static [u8],
+    cdb_length: u8,
+    needs: Needs,
+    run: Run,
+) -> Entry<Drive> {
+    modern(Entry {
+        service_actions,
+        ..line(opcode, cdb_length, 60, needs, run)
+    })
 }
 
 /// Most seconds that positioning may take: LTO drives say 2040 to 2940.
@@ -89,102 +87,15 @@ pub(super) const TABLE: &[Entry<Drive>] = &[
     modern(line(0x4d, 10, 5, Needs::Device, log::sense)),
     modern(line(0x55, 10, 60, Needs::Device, mode::select)),
     modern(line(0x5a, 10, 5, Needs::Device, mode::sense)),
-    action(
-        0x5e,
-        0x00,
-        10,
-        Needs::Device,
-        Drive::is_modern,
-        reservation::report,
-    ),
-    action(
-        0x5e,
-        0x01,
-        10,
-        Needs::Device,
-        Drive::is_modern,
-        reservation::report,
-    ),
-    action(
-        0x5e,
-        0x02,
-        10,
-        Needs::Device,
-        Drive::is_modern,
-        reservation::report,
-    ),
-    action(
+    actions(0x5e, &[0, 1, 2], 10, Needs::Device, reservation::report),
+    actions(
         0x5f,
-        0x00,
+        &[0, 1, 2, 3, 4, 5, 6],
         10,
         Needs::Device,
-        Drive::is_modern,
         reservation::change,
     ),
-    action(
-        0x5f,
-        0x01,
-        10,
-        Needs::Device,
-        Drive::is_modern,
-        reservation::change,
-    ),
-    action(
-        0x5f,
-        0x02,
-        10,
-        Needs::Device,
-        Drive::is_modern,
-        reservation::change,
-    ),
-    action(
-        0x5f,
-        0x03,
-        10,
-        Needs::Device,
-        Drive::is_modern,
-        reservation::change,
-    ),
-    action(
-        0x5f,
-        0x04,
-        10,
-        Needs::Device,
-        Drive::is_modern,
-        reservation::change,
-    ),
-    action(
-        0x5f,
-        0x05,
-        10,
-        Needs::Device,
-        Drive::is_modern,
-        reservation::change,
-    ),
-    action(
-        0x5f,
-        0x06,
-        10,
-        Needs::Device,
-        Drive::is_modern,
-        reservation::change,
-    ),
-    action(
-        0x8c,
-        0x00,
-        16,
-        Needs::Device,
-        Drive::is_modern,
-        attributes::read,
-    ),
-    action(
-        0x8c,
-        0x01,
-        16,
-        Needs::Device,
-        Drive::is_modern,
-        attributes::read,
-    ),
+    actions(0x8c, &[0, 1], 16, Needs::Device, attributes::read),
     modern(line(0x8d, 16, 60, Needs::Medium, attributes::write)),
     modern(line(
         0x91,
@@ -201,41 +112,22 @@ pub(super) const TABLE: &[Entry<Drive>] = &[
         position::locate_16,
     )),
     line(0xa0, 12, 5, Needs::Nothing, status::report_luns),
-    action(
-        0xa3,
-        0x0c,
-        12,
-        Needs::Device,
-        Drive::is_modern,
-        |drive, exchange| {
-            let hidden = drive.faults.faults.missing_commands.clone();
-            report_supported(TABLE, drive, &hidden, exchange)
-        },
-    ),
-    action(
-        0xa3,
-        0x1d,
-        12,
-        Needs::Medium,
-        has_rao,
-        access_order::receive,
-    ),
-    action(
-        0xa3,
-        0x1f,
-        12,
-        Needs::Medium,
-        has_wrap_ends,
-        end_of_wrap::read,
-    ),
-    action(
-        0xa4,
-        0x1d,
-        12,
-        Needs::Medium,
-        has_rao,
-        access_order::generate,
-    ),
+    actions(0xa3, &[0x0c], 12, Needs::Device, |drive, exchange| {
+        let hidden = drive.faults.faults.missing_commands.clone();
+        report_supported(TABLE, drive, &hidden, exchange)
+    }),
+    Entry {
+        supported: has_rao,
+        ..actions(0xa3, &[0x1d], 12, Needs::Medium, access_order::receive)
+    },
+    Entry {
+        supported: has_wrap_ends,
+        ..actions(0xa3, &[0x1f], 12, Needs::Medium, end_of_wrap::read)
+    },
+    Entry {
+        supported: has_rao,
+        ..actions(0xa4, &[0x1d], 12, Needs::Medium, access_order::generate)
+    },
 ];
 
 fn has_rao(drive: &Drive) -> bool {
