@@ -344,9 +344,8 @@ impl Archive {
         let log = crate::log_file::append_private(&path);
         let log = log.map_err(|error| CliError::failed(error).of(path.display()))?;
         let header = Header {
-            byte_scale: (settings.byte_scale > 1).then_some(settings.byte_scale),
             profile: Some(self.settings.profile.clone()),
-            ..crate::log_file::header()
+            ..crate::log_file::header(scale)
         };
         let log = EventWriter::new(LineWriter::with_capacity(LONGEST_LINE, log), &header);
         let mut log = log.map_err(|error| CliError::failed(error).of(path.display()))?;

@@ -1,13 +1,14 @@
 //! Event logs on disk, appended to, and what stands at their top.
 
+use crate::error::CliError;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Error, Read, Result};
+use std::io::{BufRead, BufReader, BufWriter, Error, Read, Result};
 #[cfg(unix)]
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use tapewise_formats::event::Event;
-use tapewise_formats::event_log::{Device, Header, whole_lines_bytes};
-use tapewise_run::Log;
+use tapewise_formats::event_log::{Device, EventWriter, Header, whole_lines_bytes};
+use tapewise_run::{Log, NoLog};
 use tapewise_scsi::Identity;
 
 /// How every header begins.
@@ -16,13 +17,17 @@ const MARK: &str = "{\"tapewise_events\"";
 /// More than any header has, in bytes.
 const LONGEST_HEADER: u64 = 1 << 16;
 
-/// A header that says that this program writes.
-pub fn header() -> Header {
-    Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
+/// A header that says that this program writes. On emulated devices, `scale` is what a byte of the host stands for.
+pub fn header(scale: Option<u64>) -> Header {
+    Header {
+        emulated: scale.is_some(),
+        byte_scale: scale.filter(|&scale| scale > 1),
+        ..Header::new(concat!("tapewise ", env!("CARGO_PKG_VERSION")))
+    }
 }
 
 /// The same, of what this drive or robot does.
-pub fn header_of(identity: &Identity) -> Header {
+pub fn header_of(identity: &Identity, scale: Option<u64>) -> Header {
     Header {
         device: Some(Device {
             vendor: identity.vendor.clone(),
@@ -30,7 +35,7 @@ pub fn header_of(identity: &Identity) -> Header {
             revision: identity.revision.clone(),
             serial: identity.serial.clone(),
         }),
-        ..header()
+        ..header(scale)
     }
 }
 
@@ -45,6 +50,29 @@ impl<L: Log + ?Sized> Log for Watched<'_, L> {
         (self.watch)(event);
         self.log.event(event)
     }
+}
+
+/// Begins a session in a log: behind what is there, if there is one.
+///
+/// # Errors
+/// As [`append`].
+pub fn session(
+    path: &Path,
+    header: &Header,
+) -> std::result::Result<EventWriter<BufWriter<File>>, CliError> {
+    let log = append(path).and_then(|log| EventWriter::new(BufWriter::new(log), header));
+    log.map_err(|error| CliError::failed(error).of(path.display()))
+}
+
+/// The same where a log is wanted.
+pub fn session_if_wanted(
+    path: Option<&Path>,
+    header: &Header,
+) -> std::result::Result<Box<dyn Log + Send>, CliError> {
+    Ok(match path {
+        Some(path) => Box::new(session(path, header)?),
+        None => Box::new(NoLog),
+    })
 }
 
 /// Opens a log to go on behind its last whole line: half of one is what a killed program leaves.

@@ -14,10 +14,10 @@ use crate::quantity;
 use crate::units;
 use clap::Args;
 use std::fs::File;
-use std::io::{BufReader, BufWriter};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use tapewise_formats::event::Event;
-use tapewise_formats::event_log::{Device, EventLog, EventWriter, Header, read_events};
+use tapewise_formats::event_log::{Device, EventLog, Header, read_events};
 use tapewise_formats::map_file::{MapFile, ProbedPlace};
 use tapewise_model::{KeyPoints, Micros, Profile, profile};
 use tapewise_plot::Drawn;
@@ -116,17 +116,16 @@ pub fn run(args: &Measure) -> Result<std::process::ExitCode, CliError> {
     }
     let past: Vec<Event> = past(args, drive.identity())?.events().cloned().collect();
     let header = Header {
-        emulated: scale.is_some(),
-        byte_scale: scale.filter(|&scale| scale > 1),
-        ..header(args, &drive, &profile)
+        seed: Some(args.seed),
+        profile: Some(profile.name.clone()),
+        ..log_file::header_of(drive.identity(), scale)
     };
     drive.wait_until_ready(READY_LIMIT)?;
     let robot = match &mut changer {
         Some(changer) => Some(robot(changer, &drive.identity().serial)?),
         None => None,
     };
-    let log = log_file::append(&args.output).map_err(|error| at(args, &error))?;
-    let mut writer = EventWriter::new(BufWriter::new(log), &header).map_err(|e| at(args, &e))?;
+    let mut writer = log_file::session(&args.output, &header)?;
     let mut recorder = Recorder::new(&mut drive, &mut writer, &stop);
     let asked = Asked {
         args,
@@ -406,14 +405,6 @@ fn past(args: &Measure, drive: &Identity) -> Result<EventLog, CliError> {
             args.seed
         ))),
         None => Ok(log),
-    }
-}
-
-fn header(args: &Measure, drive: &TapeDrive, profile: &Profile) -> Header {
-    Header {
-        seed: Some(args.seed),
-        profile: Some(profile.name.clone()),
-        ..log_file::header_of(drive.identity())
     }
 }
 

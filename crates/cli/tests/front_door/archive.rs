@@ -341,6 +341,20 @@ fn a_path_with_the_signs_of_a_pattern_is_found_as_it_is() {
 }
 
 #[test]
+fn the_event_log_of_emulated_drives_says_so() {
+    let desk = desk();
+    make_files_of(&desk, "reel", 1, 4_000);
+    desk.done("store --archive A reel --quiet");
+    let log = desk.read("A/events.jsonl");
+    assert!(
+        log.lines()
+            .next()
+            .expect("a header")
+            .contains("\"emulated\":true")
+    );
+}
+
+#[test]
 fn what_is_at_the_destination_already_moves_no_tape() {
     let desk = desk();
     let files = make_files_of(&desk, "reel", 6, 4_000);

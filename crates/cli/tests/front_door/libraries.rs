@@ -153,6 +153,25 @@ fn a_test_that_needs_more_drives_than_there_are_is_refused_before_anything_is_sa
 }
 
 #[test]
+fn the_log_of_a_stress_says_that_it_is_emulated_and_the_next_one_goes_behind_it() {
+    let desk = library();
+    let stress =
+        "library stress emulated:lib --drives emulated:lib#drive0 --hours 0.1 --events log.jsonl";
+    desk.done(stress);
+    let first = desk.read("log.jsonl");
+    assert!(
+        first
+            .lines()
+            .next()
+            .expect("a header")
+            .contains("\"emulated\":true")
+    );
+    desk.done(stress);
+    let both = desk.read("log.jsonl");
+    assert!(both.starts_with(&first) && both.len() > first.len());
+}
+
+#[test]
 fn names_that_lead_nowhere_are_bad_input() {
     let desk = library();
     desk.refused(

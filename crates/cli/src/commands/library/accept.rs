@@ -1,21 +1,21 @@
 //! `tapewise library accept`: NERSC's tests of a new library within a budget of hours.
 
+use super::consent;
 use super::inventory::READY_LIMIT;
 use super::stress::{all_tested, time_of_inventory};
 use crate::acceptance::{self, Finished};
-use crate::device::{self, Devices, Way};
+use crate::device::Devices;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::log_file::{self, Watched};
 use crate::output::{say, table_to_say};
 use crate::progress::{Meter, State};
 use crate::{html, quantity, units};
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tapewise_formats::event::{Action, Event, Outcome};
-use tapewise_formats::event_log::{EventLog, EventWriter, Header};
+use tapewise_formats::event_log::{EventLog, Header};
 use tapewise_library::acceptance::{measures, took};
 use tapewise_library::pool::Pace;
 use tapewise_library::stress::{SlottedCartridge, Terms, Tested, stress};
@@ -76,15 +76,7 @@ const INVENTORY: &str = "inventory";
 pub fn run(args: &Accept) -> Result<(), CliError> {
     let path = args.output.as_path();
     acceptance::is_file(path)?;
-    let way = device::way(&args.device)?;
-    if way != Way::Emulated && !args.yes_move {
-        let what = format!(
-            "{} is a real robot, which would move for hours",
-            args.device
-        );
-        let hint = "use --yes-move if no other program uses the library";
-        return Err(CliError::with(Exit::Refused, what).hint(hint));
-    }
+    let way = consent(&args.device, args.yes_move)?;
     let former = args.before.as_deref();
     let former = former
         .map(|path| acceptance::former(path, Kind::Library))
@@ -317,14 +309,13 @@ impl Work<'_> {
         watch: &(dyn Fn(&Event) + Sync),
     ) -> Result<(), CliError> {
         let path = acceptance::log_of(self.path);
-        let bad = |error| CliError::failed(format!("{}: {error}", path.display()));
+        // Nothing is read, so a byte is a byte.
+        let is_emulated = self.report.way == tapewise_run::check::Way::Emulated;
         let header = Header {
             seed: Some(terms.seed),
-            emulated: self.report.way == tapewise_run::check::Way::Emulated,
-            ..log_file::header_of(self.changer.identity())
+            ..log_file::header_of(self.changer.identity(), is_emulated.then_some(1))
         };
-        let log = log_file::append(&path).map_err(bad)?;
-        let mut log = EventWriter::new(BufWriter::new(log), &header).map_err(bad)?;
+        let mut log = log_file::session(&path, &header)?;
         let mut log = Tagged {
             log: &mut log,
             part,

@@ -72,13 +72,3 @@ fn create_new(path: &Path) -> Result<BufWriter<File>, CliError> {
         Err(error) => Err(at(path, &error)),
     }
 }
-
-/// Nothing moves in a real library unless that was agreed to.
-fn consent(device: &str, yes_move: bool) -> Result<(), CliError> {
-    if crate::device::way(device)? == crate::device::Way::Emulated || yes_move {
-        return Ok(());
-    }
-    let what = format!("{device} is a real robot, which would move");
-    let hint = "use --yes-move if no other program uses the library";
-    Err(CliError::with(Exit::Refused, what).hint(hint))
-}

@@ -1,27 +1,25 @@
 //! `tapewise library stress`: mounts and dismounts without a pause, as NERSC did for three days.
 
 use super::inventory::READY_LIMIT;
-use crate::device::{self, Devices, Way, refuse_twice};
+use super::{consent, ended, said};
+use crate::device::{Devices, Way, refuse_twice};
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;
 use crate::json;
-use crate::log_file::Watched;
+use crate::log_file::{self, Watched};
 use crate::output;
 use crate::progress::{Left, Meter, State};
 use crate::quantity;
 use crate::units;
 use serde::Serialize;
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tapewise_formats::event::{Action, Event, Outcome};
-use tapewise_formats::event_log::{EventWriter, Header};
+use tapewise_formats::event_log::Header;
 use tapewise_library::stress::{SlottedCartridge, Spread, Tally, Terms, Tested, stress};
 use tapewise_model::Micros;
 use tapewise_plot::Table;
-use tapewise_run::Log;
 use tapewise_scsi::{Changer, Inventory};
 
 /// Mount and dismount random cartridges without a pause, and report how long each takes.
@@ -49,7 +47,7 @@ pub struct Stress {
     /// Time an inventory of the whole library first.
     #[arg(long)]
     inventory: bool,
-    /// Write every move to this event log.
+    /// Append every move to this event log.
     #[arg(long, value_name = "LOG")]
     events: Option<PathBuf>,
     /// Allow a real robot to move.
@@ -97,33 +95,11 @@ struct Failed {
     said: String,
 }
 
-/// A log of a file, or of nothing.
-enum Events {
-    File(EventWriter<BufWriter<File>>),
-    Nowhere,
-}
-
-impl Log for Events {
-    fn event(&mut self, event: &Event) -> std::io::Result<()> {
-        match self {
-            Events::File(writer) => writer.event(event),
-            Events::Nowhere => Ok(()),
-        }
-    }
-}
-
 /// Runs the verb.
 pub fn run(args: &Stress) -> Result<(), CliError> {
     let limit = Duration::try_from_secs_f64(args.hours * 3600.0)
         .map_err(|error| CliError::input(format!("--hours {}: {error}", args.hours)))?;
-    if device::way(&args.device)? != Way::Emulated && !args.yes_move {
-        let what = format!(
-            "{} is a real robot, which would move for hours",
-            args.device
-        );
-        let hint = "use --yes-move if no other program uses the library";
-        return Err(CliError::with(Exit::Refused, what).hint(hint));
-    }
+    let is_emulated = consent(&args.device, args.yes_move)? == Way::Emulated;
     let stop = stop_on_interrupt()?;
     let mut devices = Devices::apart();
     let mut changer = devices.changer(&args.device)?;
@@ -147,9 +123,14 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
         let mounts = mounts.fetch_add(more, Ordering::Relaxed) + more;
         meter.show(state(event, mounts, args.hours * 3600.0));
     };
-    let mut log = events(args.events.as_deref(), args.seed)?;
+    let header = Header {
+        seed: Some(args.seed),
+        // Nothing is read, so a byte is a byte.
+        ..log_file::header_of(changer.identity(), is_emulated.then_some(1))
+    };
+    let mut log = log_file::session_if_wanted(args.events.as_deref(), &header)?;
     let mut log = Watched {
-        log: &mut log,
+        log: log.as_mut(),
         watch: &watch,
     };
     let inventory_s = if args.inventory {
@@ -181,7 +162,11 @@ pub fn run(args: &Stress) -> Result<(), CliError> {
     } else {
         output::print(&text(&document, &tally))?
     }
-    verdict(&tally)
+    let failed = (!tally.failures.is_empty()).then(|| {
+        let failures = units::count(tally.failures.len(), "failure");
+        format!("{failures}; all cartridges are back")
+    });
+    ended(&tally.left, failed, tally.interrupted)
 }
 
 /// How far the test has come, by the robot's clock.
@@ -237,21 +222,6 @@ pub fn tested(
         return Err(CliError::with(Exit::Busy, what).hint(hint));
     }
     Ok(Tested { drive, element })
-}
-
-fn events(path: Option<&Path>, seed: u64) -> Result<Events, CliError> {
-    let Some(path) = path else {
-        return Ok(Events::Nowhere);
-    };
-    let bad =
-        |error: &dyn std::fmt::Display| CliError::failed(format!("{}: {error}", path.display()));
-    let file = File::create(path).map_err(|error| bad(&error))?;
-    let header = Header {
-        seed: Some(seed),
-        ..crate::log_file::header()
-    };
-    let writer = EventWriter::new(BufWriter::new(file), &header).map_err(|error| bad(&error))?;
-    Ok(Events::File(writer))
 }
 
 fn document(args: &Stress, tally: &Tally, inventory_s: Option<f64>) -> Document {
@@ -320,39 +290,8 @@ fn text(document: &Document, tally: &Tally) -> String {
             units::time(seconds)
         ));
     }
-    for failed in &document.failures {
-        table.note(format!(
-            "failed after {}: {:?} of {}, drive {}: {}",
-            units::time(failed.at_s),
-            failed.action,
-            failed.cartridge,
-            failed.drive_element,
-            failed.said
-        ));
+    for failure in &tally.failures {
+        table.note(format!("failed {}", said(failure)));
     }
     output::table(&table)
-}
-
-/// Whether the test ended as it should.
-fn verdict(tally: &Tally) -> Result<(), CliError> {
-    if !tally.left.is_empty() {
-        let what = format!("not in their slots: {}", tally.left.join(", "));
-        let hint = "`tapewise library inventory --scan` says where they are";
-        return Err(CliError::with(Exit::Hardware, what).hint(hint));
-    }
-    if !tally.failures.is_empty() {
-        let what = format!(
-            "{}; all cartridges are back",
-            units::count(tally.failures.len(), "failure")
-        );
-        return Err(CliError::with(Exit::Hardware, what));
-    }
-    if tally.interrupted {
-        Err(CliError::with(
-            Exit::Interrupted,
-            "interrupted; all cartridges are back in their slots",
-        ))
-    } else {
-        Ok(())
-    }
 }

@@ -15,7 +15,7 @@ use crate::{interrupt, json, log_file, output, units};
 use choice::Choice;
 use power_cut::Powered;
 use std::fs::File;
-use std::io::{BufReader, BufWriter};
+use std::io::BufReader;
 use std::process::ExitCode;
 use tapewise_archive::deliver::{Check, Delivered, Destination, Took};
 use tapewise_archive::ltfs::Fallback;
@@ -24,11 +24,11 @@ use tapewise_archive::ltfs::volume::{LtfsError, LtfsVolume};
 use tapewise_archive::read::{MappedTape, Outcome, Progress, TapeRead};
 use tapewise_archive::record::Segment;
 use tapewise_formats::event::Event;
-use tapewise_formats::event_log::{EventWriter, Header};
+use tapewise_formats::event_log::Header;
 use tapewise_formats::ltfs_index::{LtfsFile, LtfsIndex, read_ltfs_index};
 use tapewise_model::Micros;
 use tapewise_order::{Action, Plan, Problem};
-use tapewise_run::{Log, NoLog, READY_LIMIT, Recorder, RunError};
+use tapewise_run::{READY_LIMIT, Recorder, RunError};
 
 /// Says something on standard error, unless nothing is to be said.
 type Say<'a> = &'a (dyn Fn(&dyn std::fmt::Display) + Sync);
@@ -71,9 +71,13 @@ pub fn run(args: &Recall, name: &str) -> Result<ExitCode, CliError> {
     };
     common::say_check(&check, &say);
     let wanted = without_those_there(chosen.wanted, &check);
-    let byte_scale = devices.byte_scale(name)?.unwrap_or(1);
-    let (cartridge, provenance) =
-        tape::cartridge(&mut drive, &profile, &volume.layout, byte_scale)?;
+    let byte_scale = devices.byte_scale(name)?;
+    let (cartridge, provenance) = tape::cartridge(
+        &mut drive,
+        &profile,
+        &volume.layout,
+        byte_scale.unwrap_or(1),
+    )?;
     let cartridge = MappedTape {
         algorithm: args.algorithm(),
         ..cartridge
@@ -105,13 +109,11 @@ pub fn run(args: &Recall, name: &str) -> Result<ExitCode, CliError> {
     let header = Header {
         profile: Some(profile.name.clone()),
         cartridge: volume.name.clone(),
-        emulated: devices.byte_scale(name)?.is_some(),
-        byte_scale: (byte_scale > 1).then_some(byte_scale),
-        ..log_file::header_of(drive.identity())
+        ..log_file::header_of(drive.identity(), byte_scale)
     };
     let drives = Drives::default();
     let watch = |event: &Event| drives.saw(event);
-    let mut log = events(args, &header)?;
+    let mut log = log_file::session_if_wanted(args.events.as_deref(), &header)?;
     let mut log = Watched {
         log: log.as_mut(),
         watch: &watch,
@@ -251,18 +253,6 @@ fn dry_run(
         lines.push_str(&format!("{begins:>8} {bytes:>8}  {}\n", one.path));
     }
     Ok(lines)
-}
-
-/// Where the event log goes.
-fn events(args: &Recall, header: &Header) -> Result<Box<dyn Log>, CliError> {
-    let Some(path) = &args.events else {
-        return Ok(Box::new(NoLog));
-    };
-    let bad =
-        |error: &dyn std::fmt::Display| CliError::failed(format!("{}: {error}", path.display()));
-    let file = log_file::append(path).map_err(|e| bad(&e))?;
-    let writer = EventWriter::new(BufWriter::new(file), header).map_err(|e| bad(&e))?;
-    Ok(Box::new(writer))
 }
 
 /// A recall that is about to begin.

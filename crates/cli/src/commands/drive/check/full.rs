@@ -16,10 +16,9 @@ use crate::log_file;
 use crate::output::{say, table_to_say};
 use crate::progress::{Meter, State};
 use crate::units;
-use std::io::BufWriter;
 use std::path::Path;
 use tapewise_formats::event::Event;
-use tapewise_formats::event_log::{EventLog, EventWriter, Header};
+use tapewise_formats::event_log::{EventLog, Header};
 use tapewise_model::{Micros, Profile};
 use tapewise_run::accept::{AcceptanceReport, Kind, Stage, VERSION, WrittenCartridge};
 use tapewise_run::check::{DriveName, pseudonym};
@@ -106,15 +105,12 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
         let header = Header {
             seed: Some(report.seed),
             profile: report.profile.clone(),
-            emulated: scale.is_some(),
-            byte_scale: scale.filter(|&scale| scale > 1),
-            ..log_file::header_of(drive.identity())
+            ..log_file::header_of(drive.identity(), scale)
         };
         let bad = |error| CliError::failed(format!("{}: {error}", log_path.display()));
         // A log without its report is taken for somebody else's.
         acceptance::save(path, &report)?;
-        let log = log_file::append(&log_path).map_err(bad)?;
-        let mut writer = EventWriter::new(BufWriter::new(log), &header).map_err(bad)?;
+        let mut writer = log_file::session(&log_path, &header)?;
         let mut recorder = Recorder::new(&mut drive, &mut writer, &stop);
         let mut work = Work {
             args,

@@ -1,8 +1,9 @@
 //! `tapewise library bench prepare`: cartridges full of objects.
 
+use super::super::consent;
 use super::super::inventory::READY_LIMIT;
 use super::super::stress::tested;
-use super::{at, consent, read_stocked};
+use super::{at, read_stocked};
 use crate::device::Devices;
 use crate::error::{CliError, Exit};
 use crate::interrupt::stop_on_interrupt;

@@ -2,21 +2,22 @@
 
 use super::super::inventory::READY_LIMIT;
 use super::super::stress::all_tested;
+use super::super::{consent, ended, said};
 use super::report::shown;
-use super::{at, consent, create_new, read_pattern, read_stocked};
+use super::{at, create_new, read_pattern, read_stocked};
 use crate::device::Devices;
-use crate::error::{CliError, Exit};
+use crate::error::CliError;
 use crate::interrupt::stop_on_interrupt;
-use crate::log_file::Watched;
+use crate::log_file::{self, Watched};
 use crate::progress::{Meter, State};
 use crate::{output, units};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tapewise_formats::bench_csv::Stocked;
 use tapewise_formats::event::{Action, Event, Outcome};
-use tapewise_formats::event_log::{EventWriter, Header};
+use tapewise_formats::event_log::EventWriter;
 use tapewise_library::bench::measured::Measured;
-use tapewise_library::bench::{Shelved, Tally, bench};
+use tapewise_library::bench::{Shelved, bench};
 use tapewise_library::stress::SlottedCartridge;
 use tapewise_run::Log;
 use tapewise_scsi::Inventory;
@@ -79,11 +80,7 @@ pub fn run(args: &Run) -> Result<(), CliError> {
     let mut drives = all_tested(&mut devices, &args.drives, &inventory)?;
     let shelved = shelve(stocked, &inventory)?;
     let scale = devices.byte_scale(&args.device)?;
-    let header = Header {
-        emulated: scale.is_some(),
-        byte_scale: scale.filter(|&scale| scale > 1),
-        ..crate::log_file::header_of(changer.identity())
-    };
+    let header = log_file::header_of(changer.identity(), scale);
     let file = create_new(&args.output)?;
     let meter = Meter::new();
     let answered = AtomicU64::new(0);
@@ -125,7 +122,11 @@ pub fn run(args: &Run) -> Result<(), CliError> {
         let measured = Measured::new(&pattern, &kept.events, scale.is_some())?;
         output::print(&shown(&measured, args.json)?)?;
     }
-    verdict(&tally)
+    let failed = tally.failures.first().map(|first| {
+        let failures = units::count(tally.failures.len(), "failure");
+        format!("{failures}, the first {}", said(first))
+    });
+    ended(&tally.left, failed, tally.interrupted)
 }
 
 /// The cartridges of the table in their slots.
@@ -140,33 +141,4 @@ fn shelve(stocked: Vec<Stocked>, inventory: &Inventory) -> Result<Vec<Shelved>, 
         Ok(Shelved { stocked, slot })
     };
     stocked.into_iter().map(shelve).collect()
-}
-
-/// Whether the run ended as it should.
-fn verdict(tally: &Tally) -> Result<(), CliError> {
-    if !tally.left.is_empty() {
-        let what = format!("not in their slots: {}", tally.left.join(", "));
-        let hint = "`tapewise library inventory --scan` says where they are";
-        return Err(CliError::with(Exit::Hardware, what).hint(hint));
-    }
-    if let Some(failure) = tally.failures.first() {
-        let what = format!(
-            "{}, the first after {}: {:?} of {}, drive {}: {}",
-            units::count(tally.failures.len(), "failure"),
-            units::time(failure.at.as_secs_f64()),
-            failure.action,
-            failure.label,
-            failure.element,
-            failure.said
-        );
-        return Err(CliError::with(Exit::Hardware, what));
-    }
-    if tally.interrupted {
-        Err(CliError::with(
-            Exit::Interrupted,
-            "interrupted; all cartridges are back in their slots",
-        ))
-    } else {
-        Ok(())
-    }
 }
