@@ -2,7 +2,7 @@
 
 use super::inventory::READY_LIMIT;
 use crate::error::{CliError, Exit};
-use crate::{device, json, output};
+use crate::{device, output};
 use tapewise_library::errand::{self, Errand, ErrandError, drive_name};
 use tapewise_scsi::Inventory;
 use tapewise_scsi::commands::ElementKind;
@@ -14,18 +14,11 @@ use tapewise_scsi::commands::ElementKind;
 /// `tapewise drive load` waits until it can be read.
 #[derive(clap::Args, Debug)]
 pub struct Mount {
-    /// The library's robot.
-    #[arg(value_name = "DEVICE")]
-    device: String,
-    /// The cartridge's label.
-    #[arg(value_name = "LABEL")]
-    label: String,
+    #[command(flatten)]
+    asked: Asked,
     /// Serial number of the drive.
-    #[arg(long, value_name = "SERIAL")]
+    #[arg(long, value_name = "SERIAL", display_order = 0)]
     drive: Option<String>,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 /// Take a cartridge out of its drive and put it back where it came from.
@@ -33,34 +26,27 @@ pub struct Mount {
 /// Unload the drive first with `tapewise drive unload`.
 #[derive(clap::Args, Debug)]
 pub struct Dismount {
-    /// The library's robot.
-    #[arg(value_name = "DEVICE")]
-    device: String,
-    /// The cartridge's label.
-    #[arg(value_name = "LABEL")]
-    label: String,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    asked: Asked,
 }
 
 /// Move a cartridge from the import/export station to an empty slot.
 #[derive(clap::Args, Debug)]
 pub struct Import {
-    /// The library's robot.
-    #[arg(value_name = "DEVICE")]
-    device: String,
-    /// The cartridge's label.
-    #[arg(value_name = "LABEL")]
-    label: String,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    asked: Asked,
 }
 
 /// Put a cartridge into the import/export station, for a person to take.
 #[derive(clap::Args, Debug)]
 pub struct Export {
+    #[command(flatten)]
+    asked: Asked,
+}
+
+/// Which cartridge of which library.
+#[derive(clap::Args, Debug)]
+struct Asked {
     /// The library's robot.
     #[arg(value_name = "DEVICE")]
     device: String,
@@ -75,63 +61,39 @@ pub struct Export {
 /// Runs `library mount`.
 pub fn mount(args: &Mount) -> Result<(), CliError> {
     let serial = args.drive.as_deref();
-    let (device, label) = (&args.device, &args.label);
-    run(
-        "mount",
-        device,
-        label,
-        "drive",
-        args.json,
-        |inventory, label| errand::mount(inventory, label, serial),
-    )
+    run(&args.asked, "mount", "drive", |inventory, label| {
+        errand::mount(inventory, label, serial)
+    })
 }
 
 /// Runs `library dismount`.
 pub fn dismount(args: &Dismount) -> Result<(), CliError> {
-    run(
-        "dismount",
-        &args.device,
-        &args.label,
-        "slot",
-        args.json,
-        errand::dismount,
-    )
+    run(&args.asked, "dismount", "slot", errand::dismount)
 }
 
 /// Runs `library import`.
 pub fn import(args: &Import) -> Result<(), CliError> {
-    run(
-        "import",
-        &args.device,
-        &args.label,
-        "slot",
-        args.json,
-        errand::import,
-    )
+    run(&args.asked, "import", "slot", errand::import)
 }
 
 /// Runs `library export`.
 pub fn export(args: &Export) -> Result<(), CliError> {
     let what = "place of the station";
-    run(
-        "export",
-        &args.device,
-        &args.label,
-        what,
-        args.json,
-        errand::export,
-    )
+    run(&args.asked, "export", what, errand::export)
 }
 
 /// Says what the robot will do before it moves, and that it did.
 fn run(
+    asked: &Asked,
     verb: &str,
-    device: &str,
-    label: &str,
     what: &str,
-    as_json: bool,
     plan: impl for<'a> Fn(&'a Inventory, &str) -> Result<Errand<'a>, ErrandError>,
 ) -> Result<(), CliError> {
+    let Asked {
+        device,
+        label,
+        json,
+    } = asked;
     let mut changer = device::changer(device)?;
     changer.wait_until_ready(READY_LIMIT)?;
     let inventory = changer.inventory()?;
@@ -155,14 +117,14 @@ fn run(
             (Some(from), to)
         }
     };
-    if as_json {
+    if *json {
         let document = serde_json::json!({
             "cartridge": label,
             "moved": from.is_some(),
             "from_element": from,
             "element": to,
         });
-        json::print(&format!("library-{verb}"), &document)?;
+        crate::json::print(&format!("library-{verb}"), &document)?;
     }
     Ok(())
 }
