@@ -133,6 +133,35 @@ pub struct LeftOutPart {
 }
 
 impl AcceptanceReport {
+    /// One that has not begun, of this budget, reached in this way; nothing is planned, and nothing may be written.
+    pub fn new(
+        program: &str,
+        kind: Kind,
+        way: Way,
+        device: DriveName,
+        budget: Micros,
+    ) -> AcceptanceReport {
+        AcceptanceReport {
+            tapewise_acceptance_report: VERSION,
+            program: program.to_owned(),
+            kind,
+            way,
+            device,
+            profile: None,
+            seed: 1,
+            budget_us: budget,
+            writes: false,
+            medium: None,
+            stage: Stage::Reading,
+            cartridge: None,
+            parts: Vec::new(),
+            left_out: Vec::new(),
+            took_us: Micros::ZERO,
+            measures: Vec::new(),
+            failures: Vec::new(),
+        }
+    }
+
     /// Whether it says what is to be measured.
     pub fn is_planned(&self) -> bool {
         !self.parts.is_empty()

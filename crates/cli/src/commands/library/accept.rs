@@ -22,7 +22,7 @@ use tapewise_library::stress::{SlottedCartridge, Terms, Tested, stress};
 use tapewise_model::Micros;
 use tapewise_plot::{Drawn, Figure};
 use tapewise_run::Log;
-use tapewise_run::accept::{AcceptanceReport, Ended, Kind, Part, Stage, VERSION};
+use tapewise_run::accept::{AcceptanceReport, Ended, Kind, Part, Stage};
 use tapewise_run::check::DriveName;
 use tapewise_run::measure::summary::{Measure, TIME};
 use tapewise_scsi::Changer;
@@ -97,23 +97,15 @@ pub fn run(args: &Accept) -> Result<(), CliError> {
     let cartridges = SlottedCartridge::all(&inventory);
     let most = drives.len().min(cartridges.len()).min(MOST_AT_ONCE);
     let new = AcceptanceReport {
-        tapewise_acceptance_report: VERSION,
-        program: html::MADE_BY.to_owned(),
-        kind: Kind::Library,
-        way: acceptance::way_of(way),
-        device: DriveName::of(changer.identity()),
-        profile: None,
         seed: args.seed,
-        budget_us: Micros::from_secs_f64(args.hours * 3600.0),
-        writes: false,
-        medium: None,
-        stage: Stage::Reading,
-        cartridge: None,
         parts: parts(most),
-        left_out: Vec::new(),
-        took_us: Micros::ZERO,
-        measures: Vec::new(),
-        failures: Vec::new(),
+        ..AcceptanceReport::new(
+            html::MADE_BY,
+            Kind::Library,
+            acceptance::way_of(way),
+            DriveName::of(changer.identity()),
+            Micros::from_secs_f64(args.hours * 3600.0),
+        )
     };
     let mut report = match begun {
         Some(begun) => acceptance::same(begun, &new, path)?,

@@ -17,10 +17,11 @@ use crate::output::{say, table_to_say};
 use crate::progress::{Meter, State};
 use crate::units;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use tapewise_formats::event::Event;
 use tapewise_formats::event_log::{EventLog, Header};
 use tapewise_model::{Micros, Profile};
-use tapewise_run::accept::{AcceptanceReport, Kind, Stage, VERSION, WrittenCartridge};
+use tapewise_run::accept::{AcceptanceReport, Kind, Stage, WrittenCartridge};
 use tapewise_run::check::{DriveName, pseudonym};
 use tapewise_run::measure::pictures::pictures;
 use tapewise_run::measure::summary::{Summary, measures};
@@ -57,34 +58,19 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
     let scale = devices.byte_scale(name)?;
     let ready = drive.wait_until_ready(READY_LIMIT);
     ready.map_err(|error| CliError::from(error).of(name))?;
-    let mode = optional(drive.mode(0x3f), &mut heed)?;
-    let density = mode.and_then(|mode| Some(mode.block?.density));
-    let chosen = choose(args.profile.as_deref(), density, &mut drive)?.ok_or_else(|| {
-        CliError::input(format!(
-            "no profile is known for a {}",
-            drive.identity().product
-        ))
-        .hint("name one with --profile; `tapewise profile list` shows them")
-    })?;
-    let profile = chosen.profile;
+    let profile = profile_of(args, &mut drive)?;
     let new = AcceptanceReport {
-        tapewise_acceptance_report: VERSION,
-        program: html::MADE_BY.to_owned(),
-        kind: Kind::Drive,
-        way,
-        device: DriveName::of(drive.identity()),
         profile: Some(profile.name.clone()),
         seed: args.seed.unwrap_or(1),
-        budget_us: Micros::from_secs_f64(hours * 3600.0),
         writes: args.write,
         medium: medium(&mut drive)?,
-        stage: Stage::Reading,
-        cartridge: None,
-        parts: Vec::new(),
-        left_out: Vec::new(),
-        took_us: Micros::ZERO,
-        measures: Vec::new(),
-        failures: Vec::new(),
+        ..AcceptanceReport::new(
+            html::MADE_BY,
+            Kind::Drive,
+            way,
+            DriveName::of(drive.identity()),
+            Micros::from_secs_f64(hours * 3600.0),
+        )
     };
     let is_new = begun.is_none();
     let mut report = match begun {
@@ -97,22 +83,16 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
     };
     if !report.is_planned() && log_path.exists() {
         // Killed before it had filled the cartridge: that begins again, and so do the hours.
-        std::fs::remove_file(&log_path)
-            .map_err(|error| CliError::failed(format!("{}: {error}", log_path.display())))?;
+        remove(&log_path)?;
     }
-    let past = acceptance::read_log(path)?;
     if report.stage != Stage::Done {
         let header = Header {
             seed: Some(report.seed),
             profile: report.profile.clone(),
             ..log_file::header_of(drive.identity(), scale)
         };
-        let bad = |error| CliError::failed(format!("{}: {error}", log_path.display()));
-        // A log without its report is taken for somebody else's.
-        acceptance::save(path, &report)?;
-        let mut writer = log_file::session(&log_path, &header)?;
-        let mut recorder = Recorder::new(&mut drive, &mut writer, &stop);
-        let mut work = Work {
+        let past = acceptance::read_log(path)?;
+        let work = Work {
             args,
             profile: &profile,
             scale: scale.unwrap_or(1),
@@ -122,22 +102,7 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
             spent: acceptance::spent(&past),
             report: &mut report,
         };
-        let worked = work.run(&mut recorder);
-        drop(recorder);
-        drop(writer);
-        if report.cartridge.is_none() {
-            if is_new && report.stage == Stage::Reading {
-                // It was refused before anything was measured, so nothing is left of it.
-                for left in [log_path.as_path(), path] {
-                    std::fs::remove_file(left).map_err(bad)?;
-                }
-            }
-            worked?;
-        } else {
-            note(&mut report, &acceptance::read_log(path)?, &profile)?;
-            acceptance::save(path, &report)?;
-            worked.map_err(|error| go_on_later(error, path))?;
-        }
+        work.carry_out(&mut drive, &header, is_new, &stop)?;
     }
     let log = acceptance::read_log(path)?;
     let saved = report.clone();
@@ -161,17 +126,35 @@ pub fn run(args: &Check, name: &str, path: &Path, hours: f64) -> Result<(), CliE
         sheets: vec![html::moves(log.events())],
     };
     finished.show(args.html.as_deref())?;
-    match tapewise_run::measure::failed(log.events()).last() {
-        Some(event) => Err(CliError::with(
-            Exit::Medium,
-            format!(
-                "a part of the tape could not be read: {}",
-                event.sense.as_deref().unwrap_or_default()
-            ),
-        )
-        .hint("the report is written; its log says at which blocks")),
-        None => Ok(()),
-    }
+    all_could_be_read(&log)
+}
+
+/// The profile that was named, or that of drives like this one.
+fn profile_of(args: &Check, drive: &mut TapeDrive) -> Result<Profile, CliError> {
+    let mode = optional(drive.mode(0x3f), &mut heed)?;
+    let density = mode.and_then(|mode| Some(mode.block?.density));
+    let chosen = choose(args.profile.as_deref(), density, drive)?.ok_or_else(|| {
+        let product = &drive.identity().product;
+        CliError::input(format!("no profile is known for a {product}"))
+            .hint("name one with --profile; `tapewise profile list` shows them")
+    })?;
+    Ok(chosen.profile)
+}
+
+fn remove(path: &Path) -> Result<(), CliError> {
+    std::fs::remove_file(path).map_err(|error| CliError::failed(error).of(path.display()))
+}
+
+fn all_could_be_read(log: &EventLog) -> Result<(), CliError> {
+    let Some(event) = tapewise_run::measure::failed(log.events()).last() else {
+        return Ok(());
+    };
+    let what = format!(
+        "a part of the tape could not be read: {}",
+        event.sense.as_deref().unwrap_or_default()
+    );
+    Err(CliError::with(Exit::Medium, what)
+        .hint("the report is written; its log says at which blocks"))
 }
 
 /// A pseudonym of the cartridge in the drive, where the drive tells who that is.
@@ -238,6 +221,33 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// Measures what is still to be measured, into the log and the report.
+    fn carry_out(
+        mut self,
+        drive: &mut TapeDrive,
+        header: &Header,
+        is_new: bool,
+        stop: &AtomicBool,
+    ) -> Result<(), CliError> {
+        let (path, log_path) = (self.path, acceptance::log_of(self.path));
+        // A log without its report is taken for somebody else's.
+        acceptance::save(path, self.report)?;
+        let mut writer = log_file::session(&log_path, header)?;
+        let worked = self.run(&mut Recorder::new(drive, &mut writer, stop));
+        drop(writer);
+        if self.report.cartridge.is_none() {
+            if is_new && self.report.stage == Stage::Reading {
+                // It was refused before anything was measured, so nothing is left of it.
+                remove(&log_path)?;
+                remove(path)?;
+            }
+            return worked;
+        }
+        note(self.report, &acceptance::read_log(path)?, self.profile)?;
+        acceptance::save(path, self.report)?;
+        worked.map_err(|error| go_on_later(error, path))
+    }
+
     fn run(&mut self, recorder: &mut Recorder<'_>) -> Result<(), CliError> {
         let subject = match &self.report.cartridge {
             None => self.begin(recorder)?,
