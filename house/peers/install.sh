@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs Python programs of others that the tests run: an S3 server (moto) and a client of the tape API
-# (xgfalclient). They go into the directory given. Where this cannot be done it says so, and the tests that need them are
+# Installs Python programs of others that the tests run: an S3 server (moto), a client of the tape API (xgfalclient) and
+# that of Rucio. They go into the directory given. Where this cannot be done it says so, and the tests that need them are
 # skipped.
 set -euo pipefail
 directory=${1:?a directory for them}
 wanted=$(dirname "$0")/requirements.txt
 cmp --silent "$wanted" "$directory/installed" && exit 0
-echo "installing an S3 server and a client of the tape API for the tests"
+echo "installing an S3 server, a client of the tape API and that of Rucio for the tests"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 {
@@ -16,7 +16,7 @@ trap 'rm -f "$log"' EXIT
 } >"$log" 2>&1 || {
     tail -n 5 "$log" >&2
     rm -rf "$directory"
-    echo "SKIPPED: tests with an S3 server, and with xgfalclient: they cannot be installed" >&2
+    echo "SKIPPED: tests with an S3 server, with xgfalclient and with Rucio: they cannot be installed" >&2
     exit 0
 }
 cp "$wanted" "$directory/installed"

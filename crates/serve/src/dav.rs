@@ -5,7 +5,7 @@
 //! are, whichever were asked for.
 
 use crate::access::{Deed, Who};
-use crate::files::{About, path_of};
+use crate::files::{self, About, path_of};
 use crate::names::meanings;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -13,7 +13,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{Catalogue, Found, Pattern};
@@ -64,8 +64,9 @@ pub(crate) async fn properties(
             return Err(Problem::new(StatusCode::FORBIDDEN, "Too deep", detail));
         }
     };
-    let base: Vec<u8> = percent_decode_str(address.path().trim_end_matches('/')).collect();
-    let base = percent_encode(&base, PATH).to_string();
+    // As it was asked for: there are clients that compare it with their own spelling.
+    let base = address.path().trim_end_matches('/').replace('&', "&amp;");
+    let base = base.replace('<', "&lt;");
     let entries = service
         .ask(move |service| {
             let catalogue = service.archive.catalogue.as_ref();
@@ -74,6 +75,43 @@ pub(crate) async fn properties(
         .await?;
     let kind = [(header::CONTENT_TYPE, "application/xml; charset=utf-8")];
     Ok((StatusCode::MULTI_STATUS, kind, answer(&base, &entries)).into_response())
+}
+
+/// What is at an address of the archive: the contents of a file, or the names that a directory has, one in a line.
+pub(crate) async fn get(
+    State(service): State<Arc<Service>>,
+    Extension(who): Extension<Arc<Who>>,
+    method: Method,
+    address: Uri,
+    asked: HeaderMap,
+) -> Result<Response, Problem> {
+    let (state, whose) = (State(Arc::clone(&service)), Extension(Arc::clone(&who)));
+    match files::get(state, whose, method, address.clone(), asked).await {
+        Err(problem) if problem.status() == StatusCode::NOT_FOUND => {
+            let path = path_of(&address)?;
+            let looked = service.ask(move |service| {
+                let catalogue = service.archive.catalogue.as_ref();
+                look(catalogue, &who, &path, true)
+            });
+            Ok(names(&looked.await?).into_response())
+        }
+        answer => answer,
+    }
+}
+
+/// The names of a directory's entries.
+fn names(entries: &[Entry]) -> String {
+    let line = |entry: &Entry| match entry {
+        Entry::File(file) => format!("{}\n", percent_encode(name(file), PATH)),
+        Entry::Directory(name) => format!("{}/\n", percent_encode(name, PATH)),
+    };
+    entries.iter().skip(1).map(line).collect()
+}
+
+/// The last part of a file's path.
+fn name(file: &Found) -> &[u8] {
+    let mut parts = file.path.rsplit(|&byte| byte == b'/');
+    parts.next().unwrap_or_default()
 }
 
 /// A line of the answer: the file or directory that was asked for, or one inside of that directory.
@@ -166,12 +204,10 @@ fn answer(base: &str, entries: &[Entry]) -> String {
     for entry in entries {
         let (address, properties) = match entry {
             Entry::File(file) => {
-                let name = file.path.rsplit(|&byte| byte == b'/').next();
-                let name = percent_encode(name.unwrap_or_default(), PATH);
                 let address = if is_one {
                     base.to_owned()
                 } else {
-                    format!("{base}/{name}")
+                    format!("{base}/{}", percent_encode(name(file), PATH))
                 };
                 let about = About::of(file.file, file.bytes, file.modified_ns, &[]);
                 let modified = about.modified.map_or(String::new(), |at| {

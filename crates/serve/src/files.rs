@@ -55,8 +55,9 @@ pub(crate) fn path_of(address: &Uri) -> Result<Vec<u8>, Problem> {
     Ok(percent_decode_str(path).collect())
 }
 
-/// The contents of a file that is in the cache, or one range of them. Unless its first directory has the name of one of
-/// the service's own addresses, `/{path}` is the same file.
+/// The contents of a file that is in the cache, or one range of them; of a directory the names that it has, as text. Unless
+/// its first directory has the name of one of the service's own addresses, `/{path}` is the same file. HEAD tells the
+/// length and the checksums of a file on tape too.
 #[utoipa::path(get, path = "/files/{path}", tag = "files",
     params(("path" = String, Path, description = "The file's path in the archive"),
         ("Range" = Option<String>, Header, description = "One range of bytes, such as `bytes=1000-`"),
@@ -78,10 +79,11 @@ pub(crate) async fn get(
 ) -> Result<Response, Problem> {
     let path = path_of(&address)?;
     who.check(Deed::Read, &path)?;
-    let terms = Terms::of(&asked);
+    let is_head = method == Method::HEAD;
+    let terms = Terms::of(&asked, is_head);
     let wanted = asked.get(WANT_DIGEST).and_then(|value| value.to_str().ok());
-    let wants_adler32 = method == Method::HEAD
-        && wanted.is_some_and(|wanted| wanted.to_ascii_lowercase().contains("adler32"));
+    let wants_adler32 =
+        is_head && wanted.is_some_and(|wanted| wanted.to_ascii_lowercase().contains("adler32"));
     let opened = Arc::clone(&service).ask(move |service| open_part(service, &path, &terms));
     let (mut contents, mut about, wanted) = opened.await?;
     let known = asked.get(header::IF_NONE_MATCH);
@@ -140,15 +142,18 @@ pub(crate) async fn get(
 
 /// Which version and which part of a file a client wants.
 struct Terms {
+    /// Only what is known of it.
+    is_head: bool,
     range: Option<String>,
     if_range: Option<String>,
     if_match: Option<String>,
 }
 
 impl Terms {
-    fn of(asked: &HeaderMap) -> Terms {
+    fn of(asked: &HeaderMap, is_head: bool) -> Terms {
         let text = |name| Some(asked.get(name)?.to_str().ok()?.to_owned());
         Terms {
+            is_head,
             range: text(header::RANGE),
             if_range: text(header::IF_RANGE),
             if_match: text(header::IF_MATCH),
@@ -163,6 +168,9 @@ fn open_part(
     terms: &Terms,
 ) -> Result<(Contents, About, Wanted), Problem> {
     let (mut contents, about) = open(service, path)?;
+    if contents.is_none() && about.bytes > 0 && !terms.is_head {
+        return Err(not_staged());
+    }
     if (terms.if_match.as_ref()).is_some_and(|tags| !about.is_among(tags)) {
         let detail =
             "The file has another ETag than the request wants. Ask for all of the file again.";
@@ -185,6 +193,9 @@ async fn with_adler32(
     mut contents: Contents,
     mut about: About,
 ) -> Result<(Contents, About), Problem> {
+    if contents.is_none() && about.bytes > 0 {
+        return Err(not_staged());
+    }
     let turn = SUMMING.acquire().await.ok();
     let summed = service.ask(move |_| {
         // It goes on, and keeps its turn, when its client has gone.
@@ -272,6 +283,7 @@ fn digest(sum: &Sum) -> Option<String> {
     Some(format!("{name}={}", STANDARD.encode(&sum.value)))
 }
 
+/// A file, and its contents if it is in the cache.
 fn open(service: &Service, path: &[u8]) -> Result<(Contents, About), Problem> {
     let Some(file) = find(service, path)? else {
         let detail = format!("The archive has no file \"{}\".", shown(path));
@@ -302,11 +314,12 @@ fn open(service: &Service, path: &[u8]) -> Result<(Contents, About), Problem> {
         }
         opened => opened.map_err(cache_failed)?,
     };
-    let Some(contents) = opened else {
-        let detail = "The file is not on disk. Stage it first, then ask again.";
-        return Err(Problem::new(StatusCode::CONFLICT, "Not staged", detail));
-    };
-    Ok((Some(contents), about))
+    Ok((opened, about))
+}
+
+fn not_staged() -> Problem {
+    let detail = "The file is not on disk. Stage it first, then ask again.";
+    Problem::new(StatusCode::CONFLICT, "Not staged", detail)
 }
 
 fn is_not_it(error: &io::Error) -> bool {
@@ -321,7 +334,7 @@ fn unreadable(why: String) -> Problem {
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "The cache failed", why)
 }
 
-/// A file of the cache; none where nothing is left to be read.
+/// A file of the cache; none where there is nothing to be read.
 type Contents = Option<fs::File>;
 
 /// The next piece, and what is left then. A disk that fails, or a file that is too short, breaks the answer off: the

@@ -10,7 +10,7 @@ use crate::rate::Rates;
 use crate::service::Service;
 use crate::tls::{Certificate, Secured};
 use crate::trace::{Call, Tracer};
-use crate::{dav, failed, files, metrics, openapi, page, requests, status, tape};
+use crate::{dav, failed, metrics, openapi, page, requests, status, tape};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -54,7 +54,7 @@ const OPEN: [&str; 9] = [
 
 /// All addresses of a service.
 pub fn router(service: Arc<Service>) -> Router {
-    let contents = get(files::get).fallback(dav::properties);
+    let contents = get(dav::get).fallback(dav::properties);
     let router = Router::new()
         .route("/", get(page::show).fallback(dav::properties))
         .route("/cartridge/{label}", get(page::cartridge))

@@ -86,8 +86,6 @@ fn a_file_has_one_address_at_which_it_is_staged_looked_at_and_read() {
     }
     // The archive has another sum of this file than the client wants.
     add(&desk, [b"e/1".to_vec()].into_iter());
-    desk.stage(&["/e/1"]);
-    desk.deliver("e/1", b"x");
     let want = |method: &str| {
         let headers = [("authorization", &*desk.token), ("want-digest", "ADLER32")];
         let answer = desk.send(method, "/e/1", &headers, "");
@@ -97,12 +95,22 @@ fn a_file_has_one_address_at_which_it_is_staged_looked_at_and_read() {
             digest.map(|digest| digest.to_str().expect("text").to_owned()),
         )
     };
+    // What is known of a file on tape is told without staging it.
+    assert_eq!((want("HEAD").0, want("GET").0), (409, 409));
+    let on_tape = desk.ask("HEAD", "/e/1", "");
+    assert_eq!(
+        (on_tape.status, &on_tape.headers["content-length"]),
+        (200, &"1".parse().expect("text"))
+    );
+    desk.stage(&["/e/1"]);
+    desk.deliver("e/1", b"x");
     assert_eq!(want("HEAD"), (200, Some("adler32=00790079".to_owned())));
     assert_eq!(want("GET"), (200, None));
     std::fs::write(desk.in_cache(desk.file("e/1")), b"y").expect("damaged");
     assert_eq!(want("HEAD"), (500, None));
     desk.ask("GET", "/d/2", "").refused(409, "Stage it first");
-    desk.ask("GET", "/d/9", "").refused(404, "no file \"/d/9\"");
+    desk.ask("GET", "/d/9", "")
+        .refused(404, "no file or directory \"/d/9\"");
     desk.ask("PUT", "/d/1", "x").refused(405, "method");
 }
 
@@ -134,6 +142,18 @@ fn a_directory_shows_what_is_in_it_and_no_more() {
     let odd = shown("/d");
     assert!(odd.contains(&"/d/a%20b".to_owned()) && odd.contains(&"/d/caf%E9".to_owned()));
     assert_eq!(addresses(&ask(&desk, "/e", "0")), ["/e/"]);
+    for (path, names) in [("/e", "a%26b\nm/\nm0\nz/\n"), ("/e/z/", "1/\n")] {
+        let answer = desk.ask("GET", path, "");
+        assert_eq!((answer.status, &*answer.body), (200, names));
+        let head = desk.ask("HEAD", path, "");
+        assert_eq!((head.status, &*head.body), (200, ""));
+    }
+    // An address is told as it was spelled: there are clients that compare it.
+    assert_eq!(addresses(&ask(&desk, "/e/a&b", "1")), ["/e/a&amp;b"]);
+    assert_eq!(
+        addresses(&ask(&desk, "/%65/z", "1")),
+        ["/%65/z/", "/%65/z/1/"]
+    );
     // The page for planning has this address.
     ask(&desk, "/plan/1", "0").refused(404, "Nothing is served here");
     assert_eq!(shown("/files/plan"), ["/files/plan/", "/files/plan/1"]);

@@ -389,3 +389,45 @@ fn stage_poll_read_and_release(programs: &Path) {
     let released = of("gfal-evict", &[&one]);
     assert_eq!(released, "");
 }
+
+/// Rucio's own protocol for storage that speaks WebDAV: it looks at the directory of the site first, and at what is on tape.
+#[test]
+fn rucio_looks_at_a_file_and_fetches_it() {
+    const SCRIPT: &str = "\
+import sys
+from rucio.rse.protocols.webdav import Default
+host, port, token, name, to = sys.argv[1:]
+where = {'scheme': 'http', 'hostname': host, 'port': int(port), 'prefix': '/reel/'}
+tape = Default({'auth_token': token, **where}, {'deterministic': False, 'sign_url': None})
+tape.connect()
+print(tape.exists('nothing'), tape.exists(name), tape.stat(tape.path2pfn(name))['filesize'])
+if to:
+    tape.get(name, to)
+";
+    let python = root().join("target/peers/bin/python");
+    let run = |args: &[&str]| Command::new(&python).arg("-c").args(args).output();
+    if !run(&["import rucio"]).is_ok_and(|ran| ran.status.success()) {
+        let why = "Rucio's client is not installed; `make targets` installs it";
+        return skip("Rucio fetches a file", why);
+    }
+    let desk = desk();
+    let files = on_tape(&desk, 1);
+    let (name, contents) = files.iter().next().expect("a file");
+    let service = Running::start(&desk);
+    let (host, port) = service.address.split_once(':').expect("a port");
+    let inner = name.strip_prefix("reel/").expect("in the directory");
+    let asks = |to: &str| {
+        let ran = run(&[SCRIPT, host, port, &service.token, inner, to]).expect("Python runs");
+        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+        (said, String::from_utf8_lossy(&ran.stderr).into_owned())
+    };
+    let seen = format!("False True {}\n", contents.len());
+    let (said, why) = asks("");
+    assert_eq!(said, seen, "{why}");
+    service.wait_for(&service.stage(files.keys()), 1);
+    let back = desk.path().join("back");
+    let (said, why) = asks(&back.display().to_string());
+    assert_eq!(said, seen, "{why}");
+    let read = std::fs::read(&back);
+    assert!(read.is_ok_and(|read| read == *contents), "{why}");
+}
