@@ -3,7 +3,7 @@
 
 use crate::site;
 
-use site::Site;
+use site::{Site, noise};
 use tapewise_archive::catalogue::{Catalogue, Files, Pattern, VolumeId, Volumes};
 use tapewise_archive::mover::{MoveError, Tier, due};
 use tapewise_archive::record::{Volume, VolumeState};
@@ -189,6 +189,40 @@ fn without_cartridges_for_the_next_tier_nothing_is_dropped() {
     site.assert_integrity();
     site.empty_cache();
     assert_eq!(site.cache.usage().held_bytes, 0);
+}
+
+#[test]
+fn what_finds_no_volume_in_its_tier_keeps_nothing_from_going_to_another_one() {
+    let mut site = hierarchy(4);
+    let files = site.store(20, 1, 3);
+    site.pass(2 * DAY_NS);
+    site.mover(|mover| mover.migrate_due()).expect("moved");
+    site.empty_cache();
+    site.pass(28 * DAY_NS);
+    // Three copies, and two quick cartridges.
+    let greedy: Vec<(String, Vec<u8>)> = (0..4)
+        .map(|number| (format!("greedy/{number}"), noise(number, 1000)))
+        .collect();
+    site.store_these(&greedy, 3);
+    site.pass(2 * DAY_NS);
+    let error = site.mover(|mover| mover.migrate_due()).expect_err("two");
+    let MoveError::NoVolume { files: 4, done, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!((done.files, done.emptied.len()), (20, 0));
+    assert_all_on(&site, &files, 1, 1);
+    assert_all_on(&site, &greedy, 0, 2);
+    // The same in the next tier, which has two cartridges too, through a cache that has room for a part of them.
+    let modest = site.store(20, 1, 7);
+    site.pass(2 * DAY_NS);
+    let _ = site.mover(|mover| mover.migrate_due());
+    site.empty_cache();
+    site.reopen_cache(120_000, 100_000);
+    site.pass(28 * DAY_NS);
+    let error = site.mover(|mover| mover.migrate_due()).expect_err("two");
+    assert!(matches!(error, MoveError::NoVolume { .. }), "{error}");
+    assert_all_on(&site, &modest, 1, 1);
+    site.assert_integrity();
 }
 
 #[test]

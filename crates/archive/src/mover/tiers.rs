@@ -153,6 +153,22 @@ const PIN_NS: i64 = 86_400_000_000_000;
 /// Why a file is not moved whose volume is not to be had.
 const NOT_READ: &str = "no volume with a copy of it could be read";
 
+/// Adds what was written, also if no volume was left for more: then that error.
+fn add_written(
+    written: Result<Migrated, MoveError>,
+    moved: &mut Moved,
+) -> Result<Option<MoveError>, MoveError> {
+    let (written, unwritten) = match written {
+        Ok(written) => (written, None),
+        Err(mut error) => match error.take_done() {
+            Some(written) => (written, Some(error)),
+            None => return Err(error),
+        },
+    };
+    moved.migrated.add(written);
+    Ok(unwritten)
+}
+
 /// Who asks for files that are on their way, and keeps them in the cache.
 const HOLDER: &str = "on its way to another volume";
 
@@ -163,10 +179,10 @@ impl Mover<'_> {
     /// [`MoveError`]. What was committed until then stays, and nothing is dropped that has no other place.
     pub fn migrate_due(&mut self) -> Result<Moved, MoveError> {
         let now_ns = (self.now_ns)();
-        let mut moved = Moved {
-            migrated: self.migrate(self.settings.due_until_ns(now_ns))?,
-            ..Moved::default()
-        };
+        let mut moved = Moved::default();
+        let written = self.migrate(self.settings.due_until_ns(now_ns));
+        // What finds no volume in its tier keeps nothing else from going to another one, which may make room.
+        let mut unwritten = add_written(written, &mut moved)?;
         for due in due(self.catalogue, self.settings, now_ns)? {
             let (Some((id, label)), Some(to)) = (due.from, due.to) else {
                 continue;
@@ -174,14 +190,21 @@ impl Mover<'_> {
             let tiers = &self.settings.tiers;
             let stays =
                 |_, volume: &Volume| tier_of(tiers, &volume.label).is_none_or(|at| at >= to);
-            if let Err(error) = self.move_off(due.files, &stays, &mut moved) {
-                return Err(error.after(moved));
+            match self.move_off(due.files, &stays, &mut moved) {
+                Ok(()) => {}
+                Err(error @ MoveError::NoVolume { .. }) => {
+                    unwritten.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
             }
             if !self.catalogue.contents(id)?.iter().any(|on| on.live) {
                 moved.emptied.push(label);
             }
         }
-        Ok(moved)
+        match unwritten {
+            Some(error) => Err(error.after(moved)),
+            None => Ok(moved),
+        }
     }
 
     /// Gives files as many copies as they are to have on volumes where copies may stay, in portions that
@@ -192,17 +215,28 @@ impl Mover<'_> {
         stays: &Stays<'_>,
         moved: &mut Moved,
     ) -> Result<(), MoveError> {
-        let mut left = &files[..];
+        let (mut left, mut unwritten) = (&files[..], None);
         while !left.is_empty() {
             let (portion, rest) = left.split_at(self.portion(left)?);
             left = rest;
+            let before = (moved.files, moved.migrated.copies);
             let result = self.move_portion(portion, stays, moved);
             for &file in portion {
                 self.catalogue.unpin(file, HOLDER)?;
             }
-            result?;
+            match result {
+                Ok(()) => {}
+                Err(error @ MoveError::NoVolume { .. }) => {
+                    unwritten.get_or_insert(error);
+                    if (moved.files, moved.migrated.copies) == before {
+                        // Most likely nothing has a place: to read more would be for nothing.
+                        break;
+                    }
+                }
+                Err(error) => return Err(error),
+            }
         }
-        Ok(())
+        unwritten.map_or(Ok(()), Err)
     }
 
     /// Makes the copies that files lack again from their sisters, or from the cache, and drops the lost ones
@@ -225,7 +259,10 @@ impl Mover<'_> {
             }
             moved.files += 1;
         }
-        moved_off.map(|()| moved)
+        match moved_off {
+            Ok(()) => Ok(moved),
+            Err(error) => Err(error.after(moved)),
+        }
     }
 
     /// How many of these files the cache has room for below its low water, at least one.
@@ -251,13 +288,13 @@ impl Mover<'_> {
         let files: Vec<FileId> = lacking.iter().map(|lacks| lacks.file).collect();
         let staged = self.stage(&files, moved)?;
         let with = self.with();
-        let written = self.write_out(&|limit| with.lacking(&staged, stays, limit))?;
-        moved.migrated.add(written);
+        let written = self.write_out(&|limit| with.lacking(&staged, stays, limit));
+        let unwritten = add_written(written, moved)?;
         let staying = self.with().staying(stays)?;
         for &file in portion {
             self.drop_others(file, &staying, moved)?;
         }
-        Ok(())
+        unwritten.map_or(Ok(()), Err)
     }
 
     /// Reads files into the cache, where they are kept until they are written; those that are there.
