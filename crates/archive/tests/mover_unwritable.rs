@@ -2,9 +2,13 @@
 
 use crate::site::{Site, noise};
 
-use tapewise_archive::catalogue::{Loss, Volumes};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use tapewise_archive::catalogue::{Catalogue, Holder, Loss, Volumes};
+use tapewise_archive::mover::{Clock, Lessee};
 use tapewise_archive::record::VolumeState;
 use tapewise_emulator::Faults;
+use tapewise_formats::event::{Action, Event};
 
 #[test]
 fn a_cartridge_of_another_archive_is_never_taken_for_a_blank_and_called_not_blank() {
@@ -32,6 +36,39 @@ fn a_cartridge_of_another_archive_is_never_taken_for_a_blank_and_called_not_blan
             .iter()
             .all(|(_, volume)| volume.label != theirs.label)
     );
+}
+
+#[test]
+fn a_mover_tries_a_cartridge_that_is_not_blank_once_a_day() {
+    let mut site = Site::new(1, 1, Faults::none());
+    site.overwrite("TW0001");
+    site.store(4, 1, 3);
+    let clock = Arc::new(AtomicI64::new(1));
+    let now: Clock = {
+        let clock = Arc::clone(&clock);
+        Arc::new(move || clock.load(Ordering::Relaxed))
+    };
+    let holder = Holder {
+        host: "ada".to_owned(),
+        process: 1,
+        run: "this".to_owned(),
+    };
+    let catalogue = Arc::clone(&site.catalogue) as Arc<dyn Catalogue>;
+    let lessee = Lessee::new(catalogue, holder, i64::MAX / 4, now.clone(), now);
+    let lessee: &Lessee = Box::leak(Box::new(lessee.expect("a mover")));
+    let mut mounts = |hours: i64| {
+        clock.store(hours * 3_600_000_000_000, Ordering::Relaxed);
+        let migrated = site.mover(|mover| {
+            mover.lessee = Some(lessee);
+            mover.migrate(i64::MAX)
+        });
+        migrated.expect_err("no blank cartridge");
+        let of = |event: &&Event| event.action == Action::Rewind;
+        site.events.iter().filter(of).count()
+    };
+    let first = mounts(0);
+    assert_eq!([1, 2, 23].map(&mut mounts), [first; 3]);
+    assert!(mounts(25) > first);
 }
 
 /// The first cartridge is WORM.

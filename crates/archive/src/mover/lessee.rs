@@ -41,7 +41,12 @@ pub struct Lessee {
     sure: Sure,
     /// What it needs no drive for.
     desk: Mutex<Option<Leased>>,
+    /// Cartridges that cannot be written, and when that was found, on its own clock.
+    unwritable: Mutex<HashMap<String, i64>>,
 }
+
+/// How long a cartridge that cannot be written is left alone: whoever works all day would mount it again and again.
+const LEFT_ALONE_NS: i64 = 86_400_000_000_000;
 
 /// A lease, and the catalogue as its holder may use it.
 #[derive(Clone)]
@@ -61,8 +66,8 @@ pub enum Denied {
     Volume(String),
 }
 
-fn lock(sure: &Sure) -> MutexGuard<'_, HashMap<u64, i64>> {
-    sure.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<K>(times: &Mutex<HashMap<K, i64>>) -> MutexGuard<'_, HashMap<K, i64>> {
+    times.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Lessee {
@@ -89,6 +94,7 @@ impl Lessee {
             has_epochs: true,
             sure: Sure::default(),
             desk: Mutex::default(),
+            unwritable: Mutex::default(),
         })
     }
 
@@ -271,6 +277,18 @@ impl Lessee {
         let until_ns = self.sure_until(asked_ns);
         note_renewed(&mut lock(&self.sure), &known, &kept, until_ns);
         Ok(kept.len())
+    }
+
+    /// Leaves a cartridge alone that cannot be written.
+    pub(super) fn leave_alone(&self, label: &str) {
+        lock(&self.unwritable).insert(label.to_owned(), (self.own_ns)());
+    }
+
+    /// Whether a cartridge is left alone, because it could not be written a while ago.
+    pub(super) fn leaves_alone(&self, label: &str) -> bool {
+        let unwritable = lock(&self.unwritable);
+        let since = unwritable.get(label);
+        since.is_some_and(|since| (self.own_ns)() - since < LEFT_ALONE_NS)
     }
 
     /// Gives a lease back.

@@ -227,7 +227,8 @@ impl Writing<'_> {
     /// Whether a cartridge is there, and neither its medium has failed nor others have it.
     fn is_at_hand(&self, label: &str, state: &State) -> bool {
         let lost = &state.done.volumes_lost;
-        let is_lost = lost.iter().any(|(lost, _)| lost == label);
+        let is_lost = lost.iter().any(|(lost, _)| lost == label)
+            || (self.with.lessee).is_some_and(|lessee| lessee.leaves_alone(label));
         self.present.contains(label) && !is_lost && !state.denied.contains(label)
     }
 

@@ -10,6 +10,14 @@ use tapewise_run::RunError;
 use tapewise_scsi::Condition;
 
 impl Writing<'_> {
+    /// This run writes no more on a cartridge, nor does this mover for a while.
+    pub(super) fn leave_out(&self, label: String, why: String) {
+        if let Some(lessee) = self.with.lessee {
+            lessee.leave_alone(&label);
+        }
+        self.state().done.volumes_lost.push((label, why));
+    }
+
     /// The volume takes no more: its medium failed, it is not what the catalogue says, or it is write-protected, which a
     /// person can change.
     pub(super) fn lose(
@@ -31,8 +39,7 @@ impl Writing<'_> {
         } else if !why.is_protected() {
             catalogue.set_volume_state(id, VolumeState::Suspect)?;
         }
-        let lost = (label, why.to_string());
-        self.state().done.volumes_lost.push(lost);
+        self.leave_out(label, why.to_string());
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use super::super::MoveError;
 use super::super::lessee::{Denied, admission};
 use super::Writing;
 use crate::record::VolumeState;
-use tapewise_library::pool::{Admission, Fit, Trouble, Work, WorkError};
+use tapewise_library::pool::{Admission, Fit, PoolError, Trouble, Work, WorkError};
 use tapewise_run::{Log, READY_LIMIT, RunError};
 use tapewise_scsi::TapeDrive;
 
@@ -117,13 +117,16 @@ impl Work for Writing<'_> {
                 source,
             },
         };
-        let mut state = self.state();
-        state.unclaim(volume);
-        if error.is_of_the_volume() {
-            let lost = (volume.to_owned(), error.to_string());
-            state.done.volumes_lost.push(lost);
-        } else {
-            state.end(error);
+        self.state().unclaim(volume);
+        match error {
+            MoveError::Pool(PoolError::Unusable { .. }) => {
+                self.leave_out(volume.to_owned(), error.to_string());
+            }
+            error if error.is_of_the_volume() => {
+                let lost = (volume.to_owned(), error.to_string());
+                self.state().done.volumes_lost.push(lost);
+            }
+            error => self.state().end(error),
         }
     }
 }
