@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::fs::File;
 #[cfg(unix)]
 use std::fs::Permissions;
-use std::io::{IsTerminal, Write};
+use std::io::{BufReader, IsTerminal, Read, Write};
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -259,10 +259,61 @@ pub fn refuse_twice(paths: &[impl AsRef<Path>], once: &str) -> Result<(), CliErr
     Ok(())
 }
 
+/// Refuses a list that has a file and a copy of it. Each counts once, in these words. One line may well be the same in two
+/// files: a log in which nothing happened has its header alone.
+pub fn refuse_copies(paths: &[impl AsRef<Path>], once: &str) -> Result<(), CliError> {
+    let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
+    for (at, path) in paths.iter().enumerate() {
+        let mut before = paths[..at].iter();
+        if let Some(other) = before.find(|other| is_copy(path, other).unwrap_or(false)) {
+            let copy = format!("has the same contents as {}; {once}", other.display());
+            return Err(CliError::input(copy).of(path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Whether two files have the same contents, of several lines.
+fn is_copy(one: &Path, other: &Path) -> std::io::Result<bool> {
+    // What is no file, such as a pipe, is not opened twice.
+    let there = [std::fs::metadata(one)?, std::fs::metadata(other)?];
+    if there[0].len() != there[1].len() || !there.iter().all(std::fs::Metadata::is_file) {
+        return Ok(false);
+    }
+    let bytes = |path: &Path| Ok::<_, std::io::Error>(BufReader::new(File::open(path)?).bytes());
+    let mut lines = 0;
+    for (one, other) in bytes(one)?.zip(bytes(other)?) {
+        let byte = one?;
+        if byte != other? {
+            return Ok(false);
+        }
+        lines += u32::from(byte == b'\n');
+    }
+    Ok(lines > 1)
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_copy_of_a_file_is_refused_unless_it_has_a_header_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        for (name, contents) in [("a", "h\n1\n"), ("b", "h\n1\n"), ("c", "h\n2\n")] {
+            std::fs::write(at(name), contents).unwrap();
+            std::fs::write(at(&format!("{name}-none")), "h\n").unwrap();
+        }
+        let refused = refuse_copies(&[at("a"), at("c"), at("b")], "each hour counts once");
+        let said = refused.unwrap_err();
+        assert!(
+            said.message().contains("the same contents as"),
+            "{}",
+            said.message()
+        );
+        refuse_copies(&["a", "c", "a-none", "b-none", "gone"].map(at), "").unwrap();
+    }
 
     #[test]
     fn an_output_is_refused_over_an_input_under_any_name() {

@@ -1,7 +1,7 @@
 //! A scenario made from a site's logs (`--from-log`, `audit --policy`), checked against the responses that they show.
 
 use crate::error::CliError;
-use crate::output::{refuse_twice, say};
+use crate::output::{refuse_copies, refuse_twice, say};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
@@ -68,6 +68,7 @@ pub fn logs<'a>(
 ) -> Result<Vec<Log>, CliError> {
     let paths: Vec<&PathBuf> = paths.collect();
     refuse_twice(&paths, "each request counts once")?;
+    refuse_copies(&paths, "each request counts once")?;
     paths.into_iter().map(|path| read(path, year)).collect()
 }
 

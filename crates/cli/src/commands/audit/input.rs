@@ -2,7 +2,7 @@
 
 use crate::commands::fit::log_kind::{HEAD_BYTES, LogFormat, LogKind, recognise};
 use crate::error::CliError;
-use crate::output::refuse_twice;
+use crate::output::{refuse_copies, refuse_twice};
 use crate::twin::NO_CTA;
 use crate::units;
 use std::collections::BTreeMap;
@@ -49,6 +49,7 @@ pub fn read(
     let mut logs = Logs::default();
     logs.mounts.since = terms.since;
     refuse_twice(paths, "each hour counts once")?;
+    refuse_copies(paths, "each hour counts once")?;
     for path in paths {
         let name = path.display().to_string();
         let input: Box<dyn BufRead> = if path == Path::new("-") {
