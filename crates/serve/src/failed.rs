@@ -98,7 +98,7 @@ fn failed_recall(failed: Failed) -> FailedRecall {
 }
 
 /// Recalls that failed and that nobody has dealt with.
-#[utoipa::path(get, path = "/api/v1/failed", tag = "queue",
+#[utoipa::path(get, path = "/api/v1/failed", operation_id = "list_failed", tag = "queue",
     responses((status = 200, body = FailedList), (status = 401, body = Problem), (status = 403, body = Problem)))]
 pub(crate) async fn list(
     State(service): State<Arc<Service>>,
@@ -140,6 +140,7 @@ impl Remedy {
 }
 
 #[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct RecallsBody {
     /// Numbers of recalls on the list; others are passed over, unless no recall has any of these numbers.
     recalls: Vec<i64>,

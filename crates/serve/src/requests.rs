@@ -136,7 +136,7 @@ pub(crate) fn seconds(ns: i64) -> i64 {
 }
 
 /// Requests: those of everybody for whoever may see them, else the own ones.
-#[utoipa::path(get, path = "/api/v1/requests", tag = "queue",
+#[utoipa::path(get, path = "/api/v1/requests", operation_id = "list_requests", tag = "queue",
     responses((status = 200, body = Asked), (status = 401, body = Problem)))]
 pub(crate) async fn list(
     State(service): State<Arc<Service>>,
@@ -221,6 +221,7 @@ pub(crate) async fn one(
 }
 
 #[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct PriorityBody {
     /// Higher is sooner; 0 is usual.
     #[schema(value_type = i32)]
@@ -290,7 +291,7 @@ pub(crate) async fn hold(
 }
 
 /// Lets a request go on that was held back.
-#[utoipa::path(post, path = "/api/v1/requests/{id}/release", tag = "queue", params(("id" = String, Path)),
+#[utoipa::path(post, path = "/api/v1/requests/{id}/release", operation_id = "release_request", tag = "queue", params(("id" = String, Path)),
     responses((status = 200), (status = 401, body = Problem), (status = 403, body = Problem),
         (status = 404, body = Problem)))]
 pub(crate) async fn release(
@@ -302,7 +303,7 @@ pub(crate) async fn release(
 }
 
 /// Cancels a request, whoever asked for it, and forgets it.
-#[utoipa::path(delete, path = "/api/v1/requests/{id}", tag = "queue", params(("id" = String, Path)),
+#[utoipa::path(delete, path = "/api/v1/requests/{id}", operation_id = "delete_request", tag = "queue", params(("id" = String, Path)),
     responses((status = 200), (status = 401, body = Problem), (status = 403, body = Problem),
         (status = 404, body = Problem)))]
 pub(crate) async fn delete(

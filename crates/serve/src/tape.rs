@@ -96,6 +96,7 @@ fn address(service: &Service, headers: &HeaderMap) -> String {
 }
 
 #[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct StageBody {
     #[schema(min_items = 1)]
     files: Vec<FileBody>,
@@ -114,11 +115,12 @@ impl Body for StageBody {
 }
 
 #[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
 struct FileBody {
     /// From the root of the archive.
     path: String,
     /// How long it stays in the cache, as ISO 8601 has it: `PT24H`.
-    #[schema(rename = "diskLifetime")]
+    #[schema(rename = "diskLifetime", format = "duration")]
     disk_lifetime: Option<String>,
     /// What is meant for this site stands under its name, else under `default`: `{"default": {"activity": "production"}}`.
     /// The activity is what the file is for, as the site divides its drives. What is for other sites is passed over.
@@ -155,6 +157,7 @@ impl FileBody {
 }
 
 #[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct PathsBody {
     paths: Vec<String>,
 }
@@ -170,7 +173,8 @@ impl Body for PathsBody {
 
 /// Asks for files, all or none.
 #[utoipa::path(post, path = "/tape/v1/stage", tag = "tape", request_body = StageBody,
-    params(("Idempotency-Key" = Option<String>, Header, description = "A request that is sent again with its key is carried out once")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "A request that is sent again with its key is carried out once",
+        min_length = 1, max_length = 200, pattern = "^[ -~]+$")),
     responses((status = 201, body = Staged, headers(("Location" = String))), (status = 400, body = Problem),
         (status = 413, body = Problem), (status = 422, description = "The key was used for other files", body = Problem),
         (status = 429, description = "Too many files wait", body = Problem, headers(("Retry-After" = u32)))))]

@@ -3,6 +3,7 @@
 use crate::desk::{Desk, NOW_S, desk, files, paths};
 use axum::http::header;
 use serde_json::json;
+use std::collections::HashSet;
 use tapewise_archive::catalogue::{Answer, Cause, Failure, OutOfUse, Outage, Resource};
 use tapewise_serve::Limits;
 
@@ -460,6 +461,12 @@ fn everything_that_the_description_names_is_served_and_needs_the_token_where_it_
     let described = desk.send("GET", "/openapi.json", &[], "").json();
     let paths = described["paths"].as_object().expect("paths");
     assert!(paths.len() >= 13, "{paths:?}");
+    let mut names = HashSet::new();
+    let body = &described["components"]["schemas"]["StageBody"];
+    assert_eq!(
+        body["additionalProperties"], false,
+        "another key is refused"
+    );
     let file = &paths["/files/{path}"]["get"]["responses"]["200"]["content"];
     let schema = &file["application/octet-stream"]["schema"];
     let kind = (&schema["type"], &schema["format"]);
@@ -485,6 +492,8 @@ fn everything_that_the_description_names_is_served_and_needs_the_token_where_it_
             below.refused(404, "Nothing is served here");
         }
         for (method, operation) in methods.as_object().expect("methods") {
+            let name = operation["operationId"].as_str().expect("a name");
+            assert!(names.insert(name), "{name} is the name of two operations");
             let method = method.to_uppercase();
             let asked = path.replace("{id}", "x").replace("{path}", "d/1");
             let is_open = operation.get("security").is_some();
