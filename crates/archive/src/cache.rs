@@ -38,6 +38,7 @@ pub(crate) use place::place;
 use recover::Reconcile;
 use rustix::io::Errno;
 use state::{Inner, State};
+use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -122,28 +123,32 @@ impl Cache {
         recover::look(&Directory::look(root), records)
     }
 
-    /// Takes the record of a file away that is not in the cache in a directory any more, or damaged there, by whoever does
-    /// not have the cache. False, and the record stays, if no copy is whole on tape, or if the directory has no cache.
+    /// Takes the records of files away that are not in the cache in a directory any more, or damaged there, by whoever
+    /// does not have the cache. Returns those files; the records of others stay, of which no copy is whole on tape, or
+    /// all, if the directory has no cache.
     ///
     /// # Errors
     /// As [`Cache::open`].
     pub fn forget_gone(
         root: &Path,
         records: &dyn CacheRecords,
-        file: FileId,
-    ) -> Result<bool, CacheError> {
+        files: &[FileId],
+    ) -> Result<Vec<FileId>, CacheError> {
         let disk = Directory::look(root);
         if tie::read(&disk)?.is_none() {
-            return Ok(false);
+            return Ok(Vec::new());
         }
         recover::look(&disk, records)?;
-        let cached = records.cached(file)?;
-        let is_needed = records.forget_cached(file)?;
-        if let Some(cached) = cached.filter(|_| !is_needed) {
+        let cached = files.iter().map(|&file| Ok((file, records.cached(file)?)));
+        let mut cached = cached.collect::<Result<HashMap<_, _>, CacheError>>()?;
+        for needed in records.forget_cached(files)? {
+            cached.remove(&needed);
+        }
+        for cached in cached.values().flatten() {
             // What is left of it is nobody's any more. If it cannot be removed now, the next opening does it.
             let _ = disk.remove(&place(cached.key));
         }
-        Ok(!is_needed)
+        Ok(cached.into_keys().collect())
     }
 
     /// Lets other processes have the cache too. Each gives its files keys from another one on, so that no two are the
@@ -429,7 +434,7 @@ impl Cache {
         let Some(cached) = self.0.records.cached(file)? else {
             return Ok(true);
         };
-        let is_needed = self.0.records.forget_cached(file)?;
+        let is_needed = !self.0.records.forget_cached(&[file])?.is_empty();
         if !is_needed {
             let name = place(cached.key);
             match self.0.disk.remove(&name) {

@@ -11,7 +11,7 @@
 
 use crate::cache::{Cache, CacheError, Directory, Disk, QUARANTINE, Recovered, Water, place};
 use crate::catalogue::{
-    CacheRecords, Catalogue, CatalogueError, FileId, Held, Place, Upgrade, move_catalogue,
+    CacheKey, CacheRecords, Catalogue, CatalogueError, FileId, Held, Place, Upgrade, move_catalogue,
 };
 use crate::mover::{Lessee, MoveError, Mover, Settings, TakenUp};
 use crate::reserve::{Reserve, ReserveState};
@@ -410,15 +410,41 @@ impl Archive {
         }
     }
 
-    /// Takes a file out of the records of the cache that is not there any more, or not in its length, so that whoever
-    /// wants it has it read from tape. False, and it stays recorded, if no copy of it is whole there, or if no cache is
-    /// there at all, as on a disk that is not mounted.
+    /// Takes files out of the records of the cache that are not there any more, or not in their length, so that whoever
+    /// wants them has them read from tape. Returns those; the others stay recorded: no copy of them is whole there, or no
+    /// cache is there at all, as on a disk that is not mounted.
     ///
     /// # Errors
     /// As [`Archive::look_at_tie`].
-    pub fn forget_gone(&self, file: FileId) -> Result<bool, OpenError> {
+    pub fn forget_gone(&self, files: &[FileId]) -> Result<Vec<FileId>, OpenError> {
         let root = self.cache_directory();
-        Ok(Cache::forget_gone(&root, self.catalogue.as_ref(), file)?)
+        Ok(Cache::forget_gone(&root, self.catalogue.as_ref(), files)?)
+    }
+
+    /// Looks for the live files of these paths in the cache, as far as they are recorded there, and does the same with
+    /// those that are gone.
+    ///
+    /// # Errors
+    /// As [`Archive::look_at_tie`].
+    pub fn look_for(&self, paths: &[&[u8]]) -> Result<(), OpenError> {
+        let mut gone = Vec::new();
+        for cached in self.catalogue.cached_at(paths)? {
+            // What was evicted meanwhile may have been brought again.
+            let is_there = self.is_in_place(cached.key, cached.bytes);
+            if !is_there && self.catalogue.cached(cached.file)? == Some(cached) {
+                gone.push(cached.file);
+            }
+        }
+        if !gone.is_empty() {
+            self.forget_gone(&gone)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a file that is recorded in the cache lies there, as far as its length tells.
+    pub fn is_in_place(&self, key: CacheKey, bytes: u64) -> bool {
+        let path = self.cache_directory().join(place(key));
+        std::fs::metadata(path).is_ok_and(|found| found.len() == bytes)
     }
 
     fn disk(&self) -> Result<Box<dyn Disk>, OpenError> {

@@ -452,9 +452,9 @@ fn the_cache_keeps_a_staged_file_for_its_lifetime_from_when_it_arrived(
     catalogue.release_stage("s", &[b]).expect("released");
     assert_eq!(pinned(501), 1);
     let a = file(catalogue.as_ref(), "a");
-    catalogue.release_file("eve", a).expect("released");
+    catalogue.release_files("eve", &[a]).expect("released");
     assert_eq!(pinned(501), 1, "not eve's");
-    catalogue.release_file("ada", a).expect("released");
+    catalogue.release_files("ada", &[b, a]).expect("released");
     assert_eq!(pinned(501), 0);
 }
 

@@ -318,7 +318,8 @@ impl Model {
 
     /// A file is gone from the cache, unless that is the only place where it is.
     fn forget_cached(&mut self, file: FileId) -> bool {
-        let is_needed = self.catalogue.forget_cached(file).expect("an answer");
+        let needed = self.catalogue.forget_cached(&[file]);
+        let is_needed = !needed.expect("an answer").is_empty();
         let known = self.known(file);
         if !is_needed && known.is_cached {
             let may_go = !known.is_live || known.whole() > 0;

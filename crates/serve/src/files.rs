@@ -301,14 +301,12 @@ fn open(service: &Service, path: &[u8]) -> Result<(Contents, About), Problem> {
     }
     let archive = &service.archive;
     // In the place that an older catalogue names may lie another file of the same length by now.
-    archive.look_at_tie().map_err(|error| {
-        let said = "The cache on disk does not belong to the catalogue as it is now, so no file is sent. Try again later.";
-        Problem::passing("The cache failed", said, error.to_string())
-    })?;
+    archive.look_at_tie().map_err(not_its_own)?;
     let opened = match archive.open_cached(file) {
         // Somebody took it away, or cut it.
         Err(OpenError::Io { source, .. })
-            if is_not_it(&source) && archive.forget_gone(file).map_err(cache_failed)? =>
+            if is_not_it(&source)
+                && !(archive.forget_gone(&[file]).map_err(cache_failed)?).is_empty() =>
         {
             None
         }
@@ -320,6 +318,12 @@ fn open(service: &Service, path: &[u8]) -> Result<(Contents, About), Problem> {
 fn not_staged() -> Problem {
     let detail = "The file is not on disk. Stage it first, then ask again.";
     Problem::new(StatusCode::CONFLICT, "Not staged", detail)
+}
+
+/// That a cache is another one's.
+pub(crate) fn not_its_own(error: OpenError) -> Problem {
+    let said = "The cache on disk does not belong to the catalogue as it is now, so no file of it is given. Try again later.";
+    Problem::passing("The cache failed", said, error.to_string())
 }
 
 fn is_not_it(error: &io::Error) -> bool {

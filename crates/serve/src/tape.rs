@@ -12,7 +12,7 @@
 
 use crate::access::{Deed, Who};
 use crate::body::{Body, Object, parse, without_zero};
-use crate::files::find;
+use crate::files::{find, not_its_own};
 use crate::lifetime;
 use crate::names::meanings;
 use crate::problem::Problem;
@@ -257,6 +257,12 @@ fn begin(
         );
         return Err(too_large(detail));
     }
+    let files = stage.files.iter();
+    let paths = files.flat_map(|wanted| wanted.paths.iter().flatten());
+    let paths: Vec<&[u8]> = paths.map(Vec::as_slice).collect();
+    // What somebody took out of the cache is read from tape.
+    let looked = service.archive.look_for(&paths);
+    looked.map_err(not_its_own)?;
     let limits = service
         .open_files
         .take(&stage.user, count, &service.limits, || {
@@ -498,12 +504,11 @@ pub(crate) async fn release(
         let asked: PathsBody = parse(&body)?;
         let catalogue = &service.archive.catalogue;
         if id == NO_ID {
-            for path in &asked.paths {
-                who.check_own(Deed::Stage, path)?;
-                if let Some(file) = find(service, path)? {
-                    catalogue.release_file(&who.name, file)?;
-                }
-            }
+            let paths = || asked.paths.iter();
+            paths().try_for_each(|path| who.check_own(Deed::Stage, path))?;
+            let files = paths().filter_map(|path| find(service, path).transpose());
+            let files: Vec<FileId> = files.collect::<Result<_, _>>()?;
+            catalogue.release_files(&who.name, &files)?;
             service.work.ring();
             return Ok(());
         }
@@ -571,7 +576,8 @@ fn locality(service: &Service, spelling: &str, out_of_use: &[OutOfUse]) -> Resul
         return Ok(What::Error(catalogue.why_no_file(&paths)?));
     };
     let entry = catalogue.file(file)?;
-    let is_here = entry.cached.is_some();
+    let (archive, bytes) = (&service.archive, entry.file.bytes);
+    let is_here = (entry.cached).is_some_and(|key| archive.is_in_place(key, bytes));
     let needs_tape = !is_here && entry.file.bytes > 0;
     if needs_tape && broken_volume_of(catalogue, &entry, out_of_use)?.is_some() {
         return Ok(What::Locality("UNAVAILABLE"));

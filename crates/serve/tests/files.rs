@@ -1,6 +1,6 @@
 //! Contents of files that are on disk, as clients read them.
 
-use crate::desk::{LONG_BYTES, desk};
+use crate::desk::{LONG_BYTES, desk, paths};
 use tapewise_serve::Limits;
 use tower::ServiceExt as _;
 
@@ -16,8 +16,17 @@ fn a_file_that_somebody_took_out_of_the_cache_is_staged_from_tape_again() {
     assert_eq!(read().status, 500);
     std::fs::rename(&away, &cache).expect("mounted");
     assert_eq!(read().status, 200, "its record stayed");
-    std::fs::remove_file(desk.in_cache(desk.file("d/1"))).expect("taken away");
+    let take_away = || std::fs::remove_file(desk.in_cache(desk.file("d/1"))).expect("taken away");
+    take_away();
     read().refused(409, "Stage it first");
+    let id = desk.stage(&["/d/1"]);
+    assert_eq!(desk.poll(&id), ["/d/1 SUBMITTED"]);
+    // Nobody has tried to read it.
+    desk.deliver("d/1", &[7; 100]);
+    let locality = || desk.post("archiveinfo", paths(&["/d/1"])).json()[0]["locality"].take();
+    assert_eq!(locality(), "DISK_AND_TAPE");
+    take_away();
+    assert_eq!(locality(), "TAPE");
     let id = desk.stage(&["/d/1"]);
     assert_eq!(desk.poll(&id), ["/d/1 SUBMITTED"]);
 }

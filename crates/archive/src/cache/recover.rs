@@ -234,6 +234,7 @@ fn compare(
 ) -> Result<(State, HashSet<CacheKey>), CacheError> {
     let mut state = State::default();
     let mut kept: HashSet<CacheKey> = HashSet::new();
+    let mut gone: Vec<Cached> = Vec::new();
     for cached in records.all_cached()? {
         state.next_key = state.next_key.max(cached.key.0.saturating_add(1));
         let whole = places.get(&cached.key) == Some(&cached.bytes);
@@ -245,15 +246,23 @@ fn compare(
             recovered.forgotten += 1;
             continue;
         }
-        let damaged = !whole && records.forget_cached(cached.file)?;
-        if damaged {
-            recovered.damaged.push(cached.file);
-        } else if !whole {
-            recovered.forgotten += 1;
+        if !whole {
+            gone.push(cached);
             continue;
         }
         kept.insert(cached.key);
         state.held_bytes = state.held_bytes.saturating_add(cached.bytes);
+    }
+    let files: Vec<FileId> = gone.iter().map(|cached| cached.file).collect();
+    let damaged: HashSet<FileId> = records.forget_cached(&files)?.into_iter().collect();
+    for cached in gone {
+        if damaged.contains(&cached.file) {
+            recovered.damaged.push(cached.file);
+            kept.insert(cached.key);
+            state.held_bytes = state.held_bytes.saturating_add(cached.bytes);
+        } else {
+            recovered.forgotten += 1;
+        }
     }
     Ok((state, kept))
 }

@@ -89,6 +89,9 @@ pub trait CacheRecords: Send + Sync {
     /// Where in the cache a file lies.
     fn cached(&self, file: FileId) -> Result<Option<Cached>>;
 
+    /// Where in the cache the live files of these paths lie, those that lie there.
+    fn cached_at(&self, paths: &[&[u8]]) -> Result<Vec<Cached>>;
+
     /// All that lies in the cache, by key.
     fn all_cached(&self) -> Result<Vec<Cached>>;
 
@@ -105,11 +108,11 @@ pub trait CacheRecords: Send + Sync {
     /// same transaction. First the times of use in `used` are noted. Less than `bytes` may be freed.
     fn evict(&self, bytes: u64, used: &[(FileId, i64)], at_ns: i64) -> Result<Vec<Evicted>>;
 
-    /// Takes the record of a file away that is not in the cache any more though nobody evicted it.
+    /// Takes the records of files away that are not in the cache any more though nobody evicted them.
     ///
-    /// Whether it was the last trace of a file that is wanted: no copy is whole on tape. The record is then kept, for
-    /// there a file was lost.
-    fn forget_cached(&self, file: FileId) -> Result<bool>;
+    /// Returns those of which that was the last trace, though they are wanted: no copy is whole on tape. Their records
+    /// are kept, for there files were lost.
+    fn forget_cached(&self, files: &[FileId]) -> Result<Vec<FileId>>;
 
     /// What the contents of a file sum up to.
     fn sums_of(&self, file: FileId) -> Result<Vec<Sum>>;

@@ -163,8 +163,8 @@ pub trait Stages: Send + Sync {
     /// Lets the cache drop files that a stage keeps there.
     fn release_stage(&self, id: &str, files: &[FileId]) -> Result<()>;
 
-    /// Lets the cache drop a file that any stage of a user keeps there.
-    fn release_file(&self, user: &str, file: FileId) -> Result<()>;
+    /// Lets the cache drop files that any stage of a user keeps there.
+    fn release_files(&self, user: &str, files: &[FileId]) -> Result<()>;
 
     /// Begins the lifetimes of files that have arrived, gives up the places of those that will not, and forgets
     /// stages that ended `keep_ns` ago, unless a lifetime goes on. Returns how many were forgotten.

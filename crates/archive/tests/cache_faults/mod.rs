@@ -249,6 +249,10 @@ impl CacheRecords for MortalRecords {
         self.step(|catalogue| catalogue.cached(file))
     }
 
+    fn cached_at(&self, paths: &[&[u8]]) -> Result<Vec<Cached>> {
+        self.step(|catalogue| catalogue.cached_at(paths))
+    }
+
     fn all_cached(&self) -> Result<Vec<Cached>> {
         self.step(|catalogue| catalogue.all_cached())
     }
@@ -265,8 +269,8 @@ impl CacheRecords for MortalRecords {
         self.step(|catalogue| catalogue.evict(bytes, used, at_ns))
     }
 
-    fn forget_cached(&self, file: FileId) -> Result<bool> {
-        self.step(|catalogue| catalogue.forget_cached(file))
+    fn forget_cached(&self, files: &[FileId]) -> Result<Vec<FileId>> {
+        self.step(|catalogue| catalogue.forget_cached(files))
     }
 
     fn sums_of(&self, file: FileId) -> Result<Vec<Sum>> {

@@ -167,6 +167,19 @@ impl<D: Database> CacheRecords for D {
         self.read(|transaction| cached(transaction, file))
     }
 
+    fn cached_at(&self, paths: &[&[u8]]) -> Result<Vec<Cached>> {
+        let live = "SELECT id FROM file WHERE state = 'live' AND path IN ({many})";
+        let sql = format!("{CACHED} WHERE file IN ({live})");
+        self.read(|transaction| {
+            let mut found = Vec::new();
+            many(transaction, &sql, &[], paths, |row| {
+                found.push(cached_of(row)?);
+                Ok(())
+            })?;
+            Ok(found)
+        })
+    }
+
     fn all_cached(&self) -> Result<Vec<Cached>> {
         let sql = format!("{CACHED} ORDER BY key");
         self.read(|transaction| all(transaction, &sql, params![], cached_of))
@@ -199,15 +212,19 @@ impl<D: Database> CacheRecords for D {
         })
     }
 
-    fn forget_cached(&self, file: FileId) -> Result<bool> {
-        let sql = "SELECT 1 FROM cached WHERE file = ?1 AND dirty = 1 \
-            AND NOT EXISTS (SELECT 1 FROM copy WHERE copy.file = cached.file AND copy.state = 'whole')";
+    fn forget_cached(&self, files: &[FileId]) -> Result<Vec<FileId>> {
+        const IS_LAST: &str = "(dirty = 1 AND NOT EXISTS \
+            (SELECT 1 FROM copy WHERE copy.file = cached.file AND copy.state = 'whole'))";
         self.write(|transaction| {
-            let is_last = one(transaction, sql, [file], |_| Ok(()))?.is_some();
-            if !is_last {
-                run(transaction, "DELETE FROM cached WHERE file = ?1", [file])?;
-            }
-            Ok(is_last)
+            let mut last = Vec::new();
+            let sql = format!("SELECT file FROM cached WHERE {IS_LAST} AND file IN ({{many}})");
+            many(transaction, &sql, &[], files, |row| {
+                last.push(row.get(0)?);
+                Ok(())
+            })?;
+            let sql = format!("DELETE FROM cached WHERE NOT {IS_LAST} AND file IN ({{many}})");
+            many(transaction, &sql, &[], files, |_| Ok(()))?;
+            Ok(last)
         })
     }
 

@@ -403,10 +403,10 @@ impl<D: Database> Stages for D {
         self.write(|transaction| many(transaction, sql, &[Value::Text(&holder)], files, |_| Ok(())))
     }
 
-    fn release_file(&self, user: &str, file: FileId) -> Result<()> {
-        let sql = "DELETE FROM pin WHERE file = ?1 AND holder IN (SELECT 'stage ' || stage.id FROM stage \
-            JOIN stage_file ON stage_file.stage = stage.id WHERE stage_file.file = ?1 AND user_name = ?2)";
-        self.write(|transaction| run(transaction, sql, params![file, user]).map(|_| ()))
+    fn release_files(&self, user: &str, files: &[FileId]) -> Result<()> {
+        let sql = "DELETE FROM pin WHERE file IN ({many}) AND holder IN (SELECT 'stage ' || stage.id FROM stage \
+            JOIN stage_file ON stage_file.stage = stage.id WHERE stage_file.file = pin.file AND user_name = ?1)";
+        self.write(|transaction| many(transaction, sql, &[Value::Text(user)], files, |_| Ok(())))
     }
 
     fn try_to_write(&self) -> Result<()> {
