@@ -19,7 +19,7 @@ export function bytes(count) {
     count /= 1000;
     at += 1;
   }
-  return `${at ? count.toPrecision(3).replace(/\.?0+$/, "") : count} ${units[at]}`;
+  return `${at ? Number(count.toPrecision(3)) : count} ${units[at]}`;
 }
 
 /** `19 km`, `840 m`. */

@@ -226,6 +226,24 @@ fn a_tape_is_planned_by_keyboard_and_nothing_leaves_the_page() {
 }
 
 #[test]
+fn sizes_are_those_of_the_command_line() {
+    let Some(mut browser) = Browser::start() else {
+        eprintln!("SKIPPED: no chromium that starts, so the sizes were not looked at");
+        return;
+    };
+    let words = std::fs::read_to_string(here().join("../plot/parts/words.js"));
+    let words = words.expect("the words").replace("export ", "");
+    for count in [999, 1_230, 20_500, 200_000_000, 150_000_000_000_u64] {
+        let said = browser.value(&format!("(() => {{ {words} return bytes({count}); }})()"));
+        let said = said.as_str().expect("words").to_owned();
+        let ours = tapewise::model::units::bytes(count);
+        let number = |said: &str| said.split(' ').next().map(str::parse::<f64>);
+        assert_eq!(number(&said), number(&ours), "{said}, {ours}");
+        assert_eq!(said.split(' ').nth(1), ours.split(' ').nth(1), "{said}");
+    }
+}
+
+#[test]
 fn what_is_hostile_is_refused_in_the_words_of_the_command_line() {
     let Some(mut page) = native() else { return };
     page.browser.open(&page.file.clone(), "");
