@@ -64,9 +64,10 @@ pub(crate) async fn properties(
             return Err(Problem::new(StatusCode::FORBIDDEN, "Too deep", detail));
         }
     };
-    // As it was asked for: there are clients that compare it with their own spelling.
+    // As it was asked for: there are clients that compare it with their own spelling. A proxy may serve all of it below a
+    // path, which they look for in the answer.
     let base = address.path().trim_end_matches('/').replace('&', "&amp;");
-    let base = base.replace('<', "&lt;");
+    let base = format!("{}{}", service.site.path(), base.replace('<', "&lt;"));
     let entries = service
         .ask(move |service| {
             let catalogue = service.archive.catalogue.as_ref();

@@ -7,7 +7,7 @@ use crate::names::in_archive;
 use crate::peer::origin;
 use crate::problem::Problem;
 use crate::rate::Rates;
-use crate::service::Service;
+use crate::service::{Service, Site};
 use crate::tls::{Certificate, Secured};
 use crate::trace::{Call, Tracer};
 use crate::{dav, failed, metrics, openapi, page, requests, status, tape};
@@ -135,7 +135,8 @@ async fn admit(State(service): State<Arc<Service>>, request: Request, next: Next
         .tracer
         .as_ref()
         .map(|_| Came::of(&request, &service));
-    let wants_page = is_page(request.uri().path());
+    let wants_page = wants_page(&request);
+    let is_look = [Method::GET, Method::HEAD].contains(request.method());
     let (head, mut body) = request.into_parts();
     let waits = head.headers.contains_key(header::EXPECT);
     let asked = (Request::from_parts(head, Body::empty()), &mut body);
@@ -145,11 +146,13 @@ async fn admit(State(service): State<Arc<Service>>, request: Request, next: Next
     }
     let mut response = match answered {
         Ok(response) => response,
-        Err(problem) if wants_page && problem.status() == StatusCode::UNAUTHORIZED => {
-            (StatusCode::SEE_OTHER, [(header::LOCATION, "/login")]).into_response()
-        }
         Err(problem) => problem.into_response(),
     };
+    if let Some(problem) = response.extensions_mut().remove::<Problem>()
+        && wants_page
+    {
+        response = for_people(&service.site, &line.path, is_look, response, &problem);
+    }
     if let (Some(tracer), Some(came)) = (&service.tracer, came) {
         came.told(tracer, &response, line.user.as_deref(), &service);
     }
@@ -206,11 +209,33 @@ impl Came {
     }
 }
 
-/// Whether a browser that nobody has logged in with is sent to the page for it.
-fn is_page(path: &str) -> bool {
-    ["/", "/plan", "/failed"].contains(&path)
+/// Whether somebody at a browser asks for a page.
+fn wants_page(request: &Request) -> bool {
+    let path = request.uri().path();
+    let is_page = ["/", "/plan", "/failed"].contains(&path)
         || path.starts_with("/cartridge/")
-        || path.starts_with("/request/")
+        || path.starts_with("/request/");
+    let accepts = request.headers().get(header::ACCEPT);
+    let accepts = accepts.and_then(|accepts| accepts.to_str().ok());
+    is_page && accepts.is_some_and(|accepts| accepts.contains("text/html"))
+}
+
+/// A refusal as a page; whom nobody knows is sent to log in.
+fn for_people(
+    site: &Site,
+    path: &str,
+    is_look: bool,
+    mut refusal: Response,
+    problem: &Problem,
+) -> Response {
+    if problem.status() == StatusCode::UNAUTHORIZED {
+        let login = [(header::LOCATION, page::to_login(path))];
+        return (StatusCode::SEE_OTHER, login).into_response();
+    }
+    let kind = HeaderValue::from_static("text/html; charset=utf-8");
+    refusal.headers_mut().insert(header::CONTENT_TYPE, kind);
+    *refusal.body_mut() = Body::from(page::refusal(site, path, is_look, problem));
+    refusal
 }
 
 /// The answer to a request, after all that may stand in its way.
@@ -319,10 +344,11 @@ fn no_token() -> Problem {
 const HEADERS: [(HeaderName, &str); 4] = [
     (
         header::CONTENT_SECURITY_POLICY,
-        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'self'; frame-ancestors 'none'",
     ),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::REFERRER_POLICY, "no-referrer"),
+    // Without its origin no form of ours is known.
+    (header::REFERRER_POLICY, "same-origin"),
     (header::CACHE_CONTROL, "no-store"),
 ];
 

@@ -20,7 +20,7 @@ use crate::problem::Problem;
 use crate::service::{Service, Site};
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::fmt::Write as _;
@@ -60,6 +60,34 @@ pub(crate) async fn planner(State(service): State<Arc<Service>>) -> Result<Respo
     Ok((headers, page).into_response())
 }
 
+/// Where a page stands. All of its addresses are relative to the first page, so that a proxy may serve them below a path.
+#[derive(Clone, Copy)]
+enum Address<'a> {
+    First,
+    /// Beside the first page, with a title.
+    Beside(&'a str),
+    /// In a directory beside the first page, with a title.
+    Below(&'a str),
+}
+
+impl<'a> Address<'a> {
+    /// Where the page at an address stands.
+    fn of(address: &str, title: &'a str) -> Address<'a> {
+        match address.rfind('/') {
+            Some(0) => Address::Beside(title),
+            _ => Address::Below(title),
+        }
+    }
+
+    /// The way to the first page.
+    fn to_first(self) -> &'static str {
+        match self {
+            Address::First | Address::Beside(_) => "./",
+            Address::Below(_) => "../",
+        }
+    }
+}
+
 /// Whether a page shows what has changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Live {
@@ -70,31 +98,38 @@ enum Live {
     Never,
 }
 
-/// A whole page; without a title it is the first one.
-fn document(site: &Site, title: Option<&str>, live: Live, body: &str) -> String {
+/// A whole page.
+fn document(site: &Site, address: Address, live: Live, body: &str) -> String {
     let refresh = match live {
         Live::Yes => {
-            "<script src=\"/live.js\" defer></script>\
+            "<script src=\"live.js\" defer></script>\
              <noscript><meta http-equiv=\"refresh\" content=\"10\"></noscript>"
         }
         Live::Stopped | Live::Never => "",
     };
-    let way = match (title, live) {
-        (Some(_), _) => "<a href=\"/\">All recalls</a>",
-        (None, Live::Yes) => "<a href=\"/?live=no\">Stop the updates</a>",
-        (None, Live::Stopped) => "<a href=\"/\">Show what changes</a>",
-        (None, Live::Never) => "",
+    let (title, way) = match (address, live) {
+        (Address::Beside(title) | Address::Below(title), _) => {
+            (title.to_owned(), "<a href=\"./\">All recalls</a>")
+        }
+        (Address::First, live) => {
+            let way = match live {
+                Live::Yes => "<a href=\"./?live=no\">Stop the updates</a>",
+                Live::Stopped => "<a href=\"./\">Show what changes</a>",
+                Live::Never => "",
+            };
+            (format!("Recalls of {}", site.name), way)
+        }
     };
     let plan = match (site.planner, live) {
-        (Some(_), Live::Yes | Live::Stopped) => " <a href=\"/plan\">Plan a tape</a>",
+        (Some(_), Live::Yes | Live::Stopped) => " <a href=\"plan\">Plan a tape</a>",
         _ => "",
     };
-    let title = title.map_or_else(|| format!("Recalls of {}", site.name), str::to_owned);
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">{refresh}\
-         <title>{title}</title><link rel=\"stylesheet\" href=\"/style.css\"></head>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><base href=\"{base}\">{refresh}\
+         <title>{title}</title><link rel=\"stylesheet\" href=\"style.css\"></head>\n\
          <body><header><h1>{title}</h1>{way}{plan}</header>\n<main>\n{body}</main></body></html>\n",
+        base = address.to_first(),
         title = escaped(&title)
     )
 }
@@ -113,7 +148,7 @@ fn in_time(now_ns: i64, turn: Turn) -> String {
 /// A link to the page of something that has a name.
 fn link(kind: &str, name: &str, words: &str) -> String {
     let address = utf8_percent_encode(name, NON_ALPHANUMERIC);
-    format!("<a href=\"/{kind}/{address}\">{}</a>", escaped(words))
+    format!("<a href=\"{kind}/{address}\">{}</a>", escaped(words))
 }
 
 /// How and why a cartridge is out of use, if it is.
@@ -126,7 +161,7 @@ fn word(state: RequestState) -> &'static str {
     match state {
         RequestState::Queued => "waiting",
         RequestState::Started => "claimed by a drive",
-        RequestState::Delivered => "in the cache",
+        RequestState::Delivered => "delivered",
         RequestState::Failed => "failed",
         RequestState::Cancelled => "cancelled",
     }
@@ -150,6 +185,11 @@ fn escaped(text: &str) -> String {
     safe
 }
 
+/// The way from a page to the one to log in at.
+pub(crate) fn to_login(address: &str) -> String {
+    format!("{}login", Address::of(address, "").to_first())
+}
+
 /// `GET /login`.
 pub(crate) async fn login(State(service): State<Arc<Service>>) -> Html<String> {
     Html(form(&service, ""))
@@ -158,16 +198,27 @@ pub(crate) async fn login(State(service): State<Arc<Service>>) -> Html<String> {
 fn form(service: &Service, said: &str) -> String {
     let body = format!(
         "<p>This page needs the token. <code>tapewise serve</code> prints which file has it.</p>\n\
-         <form method=\"post\" action=\"/login\"><p><label for=\"token\">Token</label></p>\
+         <form method=\"post\" action=\"login\"><p><label for=\"token\">Token</label></p>\
          <p><input id=\"token\" name=\"token\" type=\"password\" autocomplete=\"current-password\" required></p>\
          <p class=\"bad\" role=\"alert\">{}</p><p><button>Show the recalls</button></p></form>\n",
         escaped(said)
     );
-    document(&service.site, None, Live::Never, &body)
+    document(&service.site, Address::First, Live::Never, &body)
+}
+
+/// Why there is no such page, for people, and what to do.
+pub(crate) fn refusal(site: &Site, address: &str, is_look: bool, problem: &Problem) -> String {
+    let body = format!("<p role=\"alert\">{}</p>\n", escaped(problem.detail()));
+    let live = if is_look { Live::Yes } else { Live::Never };
+    document(site, Address::of(address, problem.title()), live, &body)
 }
 
 /// `POST /login`: keeps the token in a cookie that no script reads and no other site sends.
-pub(crate) async fn log_in(State(service): State<Arc<Service>>, body: Bytes) -> Response {
+pub(crate) async fn log_in(
+    State(service): State<Arc<Service>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let body = String::from_utf8_lossy(&body);
     let mut fields = body.split('&').filter_map(|field| field.split_once('='));
     let token = fields.find(|(name, _)| *name == "token");
@@ -181,14 +232,19 @@ pub(crate) async fn log_in(State(service): State<Arc<Service>>, body: Bytes) -> 
         let page = form(&service, problem.detail());
         return (problem.status(), Html(page)).into_response();
     }
-    let secure = if service.site.is_encrypted {
+    // Behind a proxy with TLS only the browser knows that it is encrypted.
+    let page = headers
+        .get(header::ORIGIN)
+        .map_or(&b""[..], |page| page.as_bytes());
+    let secure = if service.site.is_encrypted || page.starts_with(b"https:") {
         "; Secure"
     } else {
         ""
     };
-    let cookie = format!("{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/{secure}");
+    // Without a path it is for the directory of the address that the browser knows.
+    let cookie = format!("{COOKIE}={token}; HttpOnly; SameSite=Strict{secure}");
     let headers = [
-        (header::LOCATION, "/".to_owned()),
+        (header::LOCATION, "./".to_owned()),
         (header::SET_COOKIE, cookie),
     ];
     (StatusCode::SEE_OTHER, headers).into_response()

@@ -7,7 +7,7 @@ use tapewise_archive::catalogue::{CatalogueError, RequestId};
 use utoipa::ToSchema;
 
 /// Why a request is refused.
-#[derive(Debug, ToSchema)]
+#[derive(Clone, Debug, ToSchema)]
 pub struct Problem {
     /// The status of the answer.
     #[schema(value_type = u16)]
@@ -101,6 +101,11 @@ impl Problem {
         self.status
     }
 
+    /// What is wrong, in a few words.
+    pub fn title(&self) -> &'static str {
+        self.title
+    }
+
     /// What is wrong, and what to do about it.
     pub fn detail(&self) -> &str {
         &self.detail
@@ -152,14 +157,17 @@ impl IntoResponse for Problem {
             detail,
             header,
             ..
-        } = self;
+        } = &self;
         let body = json!({"title": title, "status": status.as_u16(), "detail": detail});
-        let mut response = (status, body.to_string()).into_response();
+        let mut response = (*status, body.to_string()).into_response();
         let headers = response.headers_mut();
         let kind = HeaderValue::from_static("application/problem+json");
         headers.insert(header::CONTENT_TYPE, kind);
-        let header = header.and_then(|(name, value)| Some((name, value.parse().ok()?)));
+        let header = header.as_ref();
+        let header = header.and_then(|(name, value)| Some((name.clone(), value.parse().ok()?)));
         headers.extend(header);
+        // People are shown it as a page.
+        response.extensions_mut().insert(self);
         response
     }
 }

@@ -31,6 +31,16 @@ pub struct Site {
     pub planner: Option<&'static [u8]>,
 }
 
+impl Site {
+    /// The path below which clients know the service; empty for the root of a host.
+    pub(crate) fn path(&self) -> &str {
+        let url = self.url.as_deref().unwrap_or_default();
+        let (_, after) = url.split_once("://").unwrap_or_default();
+        let path = after.find('/').map_or("", |start| &after[start..]);
+        path.trim_end_matches('/')
+    }
+}
+
 /// What a service is made of.
 pub struct Parts {
     /// The archive, with a connection to the catalogue that nobody else uses.
@@ -204,5 +214,27 @@ impl Service {
             let detail = "The service made a mistake. Please report what was asked.";
             Err(Problem::new(status, "Internal error", detail))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_know_the_service_below_the_path_of_its_address() {
+        for (url, path) in [
+            ("https://tape.example.org", ""),
+            ("https://tape.example.org:8443/", ""),
+            ("https://www.example.org/tape/a/", "/tape/a"),
+        ] {
+            let url = Some(url.to_owned());
+            let site = Site {
+                url,
+                ..Site::default()
+            };
+            assert_eq!(site.path(), path);
+        }
+        assert_eq!(Site::default().path(), "");
     }
 }

@@ -369,7 +369,16 @@ fn a_service_that_cannot_enter_requests_is_not_ready_until_it_can() {
 #[test]
 fn the_page_is_for_who_has_the_token_and_takes_no_name_for_markup() {
     let desk = desk(Limits::default());
-    assert_eq!(desk.send("GET", "/", &[], "").status, 303);
+    let people = [("accept", "text/html,*/*")];
+    let stranger = desk.send("GET", "/", &people, "");
+    assert_eq!(
+        (stranger.status, stranger.headers["location"].as_bytes()),
+        (303, &b"./login"[..])
+    );
+    for method in ["GET", "PROPFIND"] {
+        let program = desk.send(method, "/", &[("accept", "*/*")], "");
+        program.refused(401, "Authorization");
+    }
     let wrong = desk.send("POST", "/login", &[], "token=wrong");
     assert_eq!(wrong.status, 401);
     assert!(wrong.body.contains("not one of the tokens"));
@@ -380,6 +389,11 @@ fn the_page_is_for_who_has_the_token_and_takes_no_name_for_markup() {
     let cookie = right.headers[header::SET_COOKIE].to_str().expect("text");
     let (pair, rest) = cookie.split_once("; ").expect("a pair");
     assert!(rest.starts_with("HttpOnly; SameSite=Strict"), "{cookie}");
+    let behind_a_proxy = [("origin", "https://tape.example.org")];
+    let encrypted = desk.send("POST", "/login", &behind_a_proxy, format!("token={token}"));
+    let cookie = encrypted.headers[header::SET_COOKIE].to_str();
+    assert!(cookie.expect("text").ends_with("; Secure"));
+    assert!(!rest.contains("Secure"), "{rest}");
     desk.stage(&["/d/1", "/<script>alert(1)</script>"]);
     let page = desk.send("GET", "/", &[("cookie", pair)], "");
     assert_eq!(page.status, 200);
@@ -388,12 +402,12 @@ fn the_page_is_for_who_has_the_token_and_takes_no_name_for_markup() {
     }
     let scripts: Vec<&str> = page.body.split("<script").skip(1).collect();
     assert_eq!(scripts.len(), 1, "{}", page.body);
-    assert!(scripts[0].starts_with(" src=\"/live.js\""));
+    assert!(scripts[0].starts_with(" src=\"live.js\""));
     let policy = page.headers[header::CONTENT_SECURITY_POLICY].to_str();
     assert!(policy.expect("text").starts_with("default-src 'none'"));
     // So is the page that plans tapes, whose scripts its own policy names.
-    assert!(page.body.contains("<a href=\"/plan\">"), "{}", page.body);
-    assert_eq!(desk.send("GET", "/plan", &[], "").status, 303);
+    assert!(page.body.contains("<a href=\"plan\">"), "{}", page.body);
+    assert_eq!(desk.send("GET", "/plan", &people, "").status, 303);
     let planner = desk.send("GET", "/plan", &[("cookie", pair)], "");
     assert_eq!(planner.body, "<!doctype html><title>plan</title>");
     let policy = &planner.headers[header::CONTENT_SECURITY_POLICY];

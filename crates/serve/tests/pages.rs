@@ -80,13 +80,15 @@ fn every_page_can_be_read_and_used_by_keyboard_and_shows_what_changes() {
         let service = Arc::clone(&desk.service);
         let server = scope.spawn(|| listen(router(service), socket, None, 99, &stop));
         let end = AtEnd(&stop);
-        let site = Tour {
+        let mut site = Tour {
             browser: &mut browser,
             root: format!("http://{address}"),
             axe: axe(),
         };
         site.take(&desk, &id, failed);
+        site.open("/", "in the queue");
         drop(end);
+        site.wait("The service does not answer. This page is from");
         server.join().expect("a server").expect("served");
     });
 }
@@ -99,11 +101,12 @@ struct Tour<'a> {
 }
 
 impl Tour<'_> {
-    fn take(mut self, desk: &Desk, id: &str, failed: RequestId) {
+    fn take(&mut self, desk: &Desk, id: &str, failed: RequestId) {
         self.log_in(desk);
         self.look_at("/", "likely there in");
         self.sees_changes(desk);
         self.look_at("/cartridge/T00001L8", "In drive 1013000A01");
+        self.look_at("/cartridge/T00077L8", "No recall waits for a cartridge");
         self.holds(desk, &format!("/request/{id}"));
         self.retries(desk, failed);
     }
@@ -148,7 +151,7 @@ impl Tour<'_> {
         desk.stage(&["/d/5"]);
         self.wait("3 in the queue");
         assert_eq!(self.browser.value("window.isSame"), true);
-        self.press_button("header a[href='/?live=no']");
+        self.press_button("header a[href='./?live=no']");
         self.wait("Show what changes");
         assert_eq!(self.browser.value("document.scripts.length"), 0);
     }

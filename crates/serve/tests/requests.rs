@@ -185,7 +185,7 @@ fn a_cartridge_and_a_request_have_pages_that_say_what_waits_for_what() {
     let id = desk.stage(&["/d/1", "/d/a b", "/<nobody>"]);
     let request = desk.ask("GET", &format!("/request/{id}"), "").body;
     for words in [
-        "href=\"/cartridge/T00001L8\"",
+        "href=\"cartridge/T00001L8\"",
         "/d/a b",
         "&#60;nobody&#62;",
         "the archive has no such file",
@@ -193,16 +193,30 @@ fn a_cartridge_and_a_request_have_pages_that_say_what_waits_for_what() {
         assert!(request.contains(words), "{words}: {request}");
     }
     let cartridge = desk.ask("GET", "/cartridge/T00001L8", "").body;
-    for words in ["In the library", "2 in the queue", "d/a b", "not recorded"] {
+    for words in ["In no drive", "2 in the queue", "d/a b", "not recorded"] {
         assert!(cartridge.contains(words), "{words}: {cartridge}");
     }
     desk.ask("GET", "/cartridge/%3Cx%3E", "")
         .refused(404, "No recall waits");
-    let stranger = desk.send("GET", &format!("/request/{id}"), &[], "");
-    assert_eq!(
-        (stranger.status, &stranger.headers["location"]),
-        (303, &"/login".parse().expect("a value"))
+    let headers = [("authorization", &*desk.token), ("accept", "text/html,*/*")];
+    let nothing = desk.send("GET", "/cartridge/%3Cx%3E", &headers, "");
+    assert_eq!(nothing.status, 404);
+    assert_eq!(nothing.headers["content-type"], "text/html; charset=utf-8");
+    for words in [
+        "<h1>No such cartridge",
+        "&#60;x&#62;",
+        "<base href=\"../\"><script",
+    ] {
+        assert!(nothing.body.contains(words), "{words}: {}", nothing.body);
+    }
+    let stranger = desk.send(
+        "GET",
+        &format!("/request/{id}"),
+        &[("accept", "text/html")],
+        "",
     );
+    let login = (303, &"../login".parse().expect("a value"));
+    assert_eq!((stranger.status, &stranger.headers["location"]), login);
 }
 
 /// The position of each file of a request, and the times between which it is expected.
@@ -429,7 +443,7 @@ fn an_operator_holds_a_request_back_and_lets_it_go_on() {
 
     // The page's button does the same as the API.
     let form = format!("/request/{id}");
-    let encoded = form.replace('-', "%2D");
+    let encoded = id.replace('-', "%2D");
     let answer = desk.ask("POST", &form, "do=release");
     assert_eq!(
         (answer.status, &answer.headers["location"]),

@@ -1,7 +1,7 @@
 //! One cartridge: the tape with all that waits on it, and the head.
 
 use super::table::{numbers, table, words};
-use super::{Live, age, document, escaped, out_of_use};
+use super::{Address, Live, age, document, escaped, out_of_use};
 use crate::access::Who;
 use crate::forecast::MOST_READ;
 use crate::problem::Problem;
@@ -48,7 +48,12 @@ pub(crate) async fn show(
     let page = service.ask(move |service| {
         let title = format!("Cartridge {label}");
         let body = body(service, &label)?;
-        Ok(document(&service.site, Some(&title), Live::Yes, &body))
+        Ok(document(
+            &service.site,
+            Address::Below(&title),
+            Live::Yes,
+            &body,
+        ))
     });
     Ok(Html(page.await?))
 }
@@ -73,7 +78,7 @@ fn body(service: &Service, label: &str) -> Result<String, Problem> {
     let head = device.and_then(|(_, device)| device.spot?.wrap.zip(device.spot?.lpos));
     let place = match device {
         Some((name, device)) => format!("In drive {}. Last: {}.", escaped(name), device.last),
-        None => "In the library.".to_owned(),
+        None => "In no drive.".to_owned(),
     };
     let mut body = format!("<p role=\"status\">{place}</p>\n");
     if let Some(what) = out_of_use(&catalogue.out_of_use()?, label) {

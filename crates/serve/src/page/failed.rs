@@ -1,7 +1,7 @@
 //! Recalls that failed, and what an operator does about them.
 
 use super::table::{numbers, table, words};
-use super::{Live, age, document, escaped};
+use super::{Address, Live, age, document, escaped};
 use crate::access::Who;
 use crate::failed::{Failed, Remedy, failures};
 use crate::problem::Problem;
@@ -24,8 +24,8 @@ pub(crate) async fn show(
         let (all, failures) = failures(service)?;
         let body = body(all, &failures, who.operates().is_ok(), (service.now_ns)());
         // It would take what is being chosen.
-        let title = Some("Recalls that failed");
-        Ok(document(&service.site, title, Live::Never, &body))
+        let address = Address::Beside("Recalls that failed");
+        Ok(document(&service.site, address, Live::Never, &body))
     });
     Ok(Html(page.await?))
 }
@@ -80,7 +80,7 @@ fn body(all: u64, failures: &[Failed], operates: bool, now_ns: i64) -> String {
     format!(
         "<p>Try again once the cause is gone: whoever asked for a file gets it then. Clients of the tape API still see \
          their request as failed, and find the file on disk when they ask again.</p>\n\
-         <form method=\"post\" action=\"/failed\">\n{list}\
+         <form method=\"post\" action=\"failed\">\n{list}\
          <p><button name=\"do\" value=\"retry\">Try the chosen ones again</button>\n\
          <button name=\"do\" value=\"dismiss\">Take the chosen ones off the list</button></p></form>\n"
     )
@@ -109,5 +109,5 @@ pub(crate) async fn act(
     };
     let apply = service.ask(move |service| remedy.apply(service, &recalls));
     apply.await?;
-    Ok(Redirect::to("/failed"))
+    Ok(Redirect::to("failed"))
 }

@@ -1,7 +1,7 @@
 //! The first page: what happens now, drives, cartridges that are waited for, requests, and the last day.
 
 use super::table::{broad, numbers, table, words};
-use super::{Live, document, escaped, in_time, link, plant};
+use super::{Address, Live, document, escaped, in_time, link, plant};
 use crate::access::Who;
 use crate::drives::Drives;
 use crate::forecast::Outlook;
@@ -62,7 +62,7 @@ pub(crate) async fn show(
             sees_all,
             now_ns: (service.now_ns)(),
         };
-        Ok(document(&service.site, None, live, &shown.body()))
+        Ok(document(&service.site, Address::First, live, &shown.body()))
     });
     Ok(Html(page.await?))
 }
@@ -140,10 +140,10 @@ impl Shown {
         let failures = match failures {
             0 => String::new(),
             _ if !self.sees_all => String::new(),
-            1 => "<p><a href=\"/failed\">1 recall failed</a>, and nobody has dealt with it.</p>\n"
+            1 => "<p><a href=\"failed\">1 recall failed</a>, and nobody has dealt with it.</p>\n"
                 .to_owned(),
             count => format!(
-                "<p><a href=\"/failed\">{count} recalls failed</a>, and nobody has dealt with them.</p>\n"
+                "<p><a href=\"failed\">{count} recalls failed</a>, and nobody has dealt with them.</p>\n"
             ),
         };
         format!(
@@ -222,7 +222,7 @@ impl Shown {
     fn cartridge(&self, wait: &VolumeWait) -> Vec<String> {
         let mut devices = self.drives.devices.iter();
         let drive = devices.find(|(_, device)| device.cartridge.as_deref() == Some(&wait.label));
-        let mut place = drive.map_or("in the library".to_owned(), |(name, _)| {
+        let mut place = drive.map_or("in no drive".to_owned(), |(name, _)| {
             format!("in drive {}", escaped(name))
         });
         if let Some(what) = super::out_of_use(&self.out_of_use, &wait.label) {

@@ -1,7 +1,7 @@
 //! One request: each file, how far it is, what it waits for, and when it is likely to be there.
 
 use super::table::{line, numbers, table, words};
-use super::{Live, age, document, escaped, in_time, link, out_of_use, word};
+use super::{Address, Live, age, document, escaped, in_time, link, out_of_use, word};
 use crate::access::Who;
 use crate::forecast::Outlook;
 use crate::problem::Problem;
@@ -73,7 +73,7 @@ pub(crate) async fn show(
         }
         let live = if is_open { Live::Yes } else { Live::Never };
         let title = format!("Request {id}");
-        Ok(document(&service.site, Some(&title), live, &body))
+        Ok(document(&service.site, Address::Below(&title), live, &body))
     });
     Ok(Html(page.await?))
 }
@@ -110,7 +110,8 @@ pub(crate) async fn act(
         b"do=release" => false,
         _ => return Err(Problem::bad("This form is not the one of the page.")),
     };
-    let page = format!("/request/{}", utf8_percent_encode(&id, NON_ALPHANUMERIC));
+    // The same address again.
+    let page = utf8_percent_encode(&id, NON_ALPHANUMERIC).to_string();
     set_held(service, &who, id, is_held).await?;
     Ok(Redirect::to(&page))
 }
