@@ -22,7 +22,7 @@ use tapewise_archive::deliver::shown;
 /// Most that one directory may show: an answer is made in memory.
 const MOST: usize = 100_000;
 
-/// Files that the catalogue is asked for at once.
+/// Files that the catalogue is asked for at once, at most.
 const AT_ONCE: usize = 1_000;
 
 /// What stands as it is in the path of a URL.
@@ -163,8 +163,9 @@ fn inside(catalogue: &dyn Catalogue, below: Vec<u8>, most: usize) -> Result<Vec<
     let mut entries: Vec<Entry> = Vec::new();
     let mut after: Option<Vec<u8>> = None;
     let pattern = Pattern::Prefix(below.clone());
-    let at_once = if most == 0 { 1 } else { AT_ONCE };
+    let mut at_once = 1;
     loop {
+        let before = entries.len();
         let found = catalogue.find(&pattern, after.as_deref(), at_once)?;
         let is_last = found.len() < at_once || most == 0;
         after = found.last().map(|last| last.path.clone());
@@ -181,14 +182,18 @@ fn inside(catalogue: &dyn Catalogue, below: Vec<u8>, most: usize) -> Result<Vec<
             }
         }
         if most > 0 && entries.len() > most {
-            let detail = format!("The directory has more than {most} entries.");
+            let detail = format!(
+                "The directory has more than {most} entries, so it is not listed. Ask for its files by their names."
+            );
             let status = StatusCode::INSUFFICIENT_STORAGE;
             return Err(Problem::new(status, "Too many entries", detail));
         }
         if is_last {
             return Ok(entries);
         }
-        // The rest of a directory below is passed over.
+        // Of a directory below one file is enough.
+        at_once = (2 * (entries.len() - before)).clamp(1, AT_ONCE);
+        // Its rest is passed over.
         if let Some(Entry::Directory(name)) = entries.last() {
             let end = [&below, name, &b"/\xff"[..]].concat();
             after = after.max(Some(end));

@@ -43,9 +43,9 @@ pub(crate) struct Status {
     started: u64,
     /// When the oldest recall without an answer was asked for, in seconds since 1970.
     oldest_at_s: Option<i64>,
-    /// Files delivered since the service started.
+    /// Files delivered since the service started. If it has drives, they count when a drive is done with a cartridge.
     delivered: u64,
-    /// Files that failed since the service started.
+    /// Files that failed since the service started, counted in the same way.
     failed: u64,
     /// Bytes in the cache.
     cache_bytes: u64,

@@ -1,6 +1,6 @@
 //! One request: each file, how far it is, what it waits for, and when it is likely to be there.
 
-use super::table::{line, numbers, table, words};
+use super::table::{broad, line, numbers, table, words};
 use super::{Address, Live, age, document, escaped, in_time, link, out_of_use, word};
 use crate::access::Who;
 use crate::forecast::Outlook;
@@ -65,7 +65,7 @@ pub(crate) async fn show(
             words("State"),
             numbers("Place"),
             line("Likely in"),
-            words("What it waits for, or why it failed"),
+            broad("What it waits for, or why it failed"),
         ];
         body += &table("Files of the request", &columns, rows);
         if files.len() > FILES {
