@@ -434,9 +434,12 @@ fn an_operator_holds_a_request_back_and_lets_it_go_on() {
     // Clients of the tape API see that it waits, and it has no time.
     assert_eq!(desk.poll(&id), ["/d/1 SUBMITTED", "/d/2 SUBMITTED"]);
     assert_eq!(expected(&desk, &id), [None, None]);
-    for page in ["/", &format!("/request/{id}")] {
+    for (page, words) in [
+        ("/", "All that waits is held back."),
+        (&*format!("/request/{id}"), "It is held back"),
+    ] {
         let page = desk.ask("GET", page, "").body;
-        assert!(page.contains("held back"), "{page}");
+        assert!(page.contains(words), "{page}");
     }
     let metrics = desk.ask("GET", "/metrics", "").body;
     assert!(metrics.contains("tapewise_recalls_open{state=\"held\"} 2"));

@@ -85,7 +85,7 @@ fn body(service: &Service, label: &str) -> Result<String, Problem> {
         let _ = writeln!(body, "<p>It is {what}.</p>");
     }
     let Some(wait) = wait else {
-        return Ok(body + "<p>Nothing waits for it in the queue: what is left is being read.</p>\n");
+        return Ok(body + "<p>Nothing waits for it in the queue.</p>\n");
     };
     let _ = writeln!(
         body,

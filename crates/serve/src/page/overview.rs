@@ -115,7 +115,8 @@ impl Shown {
             oldest_ns,
         } = open;
         let doing = match &self.doing {
-            Doing::Idle if *queued == 0 => "Nothing waits.".to_owned(),
+            Doing::Idle if queued + held == 0 => "Nothing waits.".to_owned(),
+            Doing::Idle if *queued == 0 => "All that waits is held back.".to_owned(),
             Doing::Idle => "Recalls begin in a moment.".to_owned(),
             Doing::Recalling => "Drives are reading.".to_owned(),
             Doing::Writing => "Drives are writing what lies in the cache.".to_owned(),
