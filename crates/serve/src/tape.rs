@@ -526,18 +526,16 @@ pub(crate) async fn release(
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Info {
     path: String,
-    #[serde(flatten)]
-    what: What,
+    /// DISK, TAPE, DISK_AND_TAPE, LOST, NONE for an empty file, or UNAVAILABLE for one whose cartridges are out of use for
+    /// good; absent: there is an `error`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    locality: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-enum What {
-    /// DISK, TAPE, DISK_AND_TAPE, LOST, NONE for an empty file, or UNAVAILABLE for one whose cartridges are out of use for
-    /// good.
-    Locality(&'static str),
-    Error(String),
-}
+/// A locality, or why it cannot be told.
+type Locality = Result<&'static str, String>;
 
 /// Where files are.
 #[utoipa::path(post, path = "/tape/v1/archiveinfo", tag = "tape", request_body = PathsBody,
@@ -555,42 +553,48 @@ pub(crate) async fn archiveinfo(
         paths.truncate(service.limits.files);
         let out_of_use = service.archive.catalogue.out_of_use()?;
         let infos = paths.into_iter().map(|path| {
-            let what = match who.check(Deed::Locate, &path) {
+            let found = match who.check(Deed::Locate, &path) {
                 Ok(()) => locality(service, &path, &out_of_use)?,
-                Err(problem) => What::Error(problem.detail().to_owned()),
+                Err(problem) => Err(problem.detail().to_owned()),
             };
-            Ok(Info { path, what })
+            Ok(Info {
+                path,
+                locality: found.as_ref().ok().copied(),
+                error: found.err(),
+            })
         });
         infos.collect::<Result<Vec<Info>, Problem>>()
     };
     Ok(Json(service.ask(infos).await?).into_response())
 }
 
-fn locality(service: &Service, spelling: &str, out_of_use: &[OutOfUse]) -> Result<What, Problem> {
+fn locality(
+    service: &Service,
+    spelling: &str,
+    out_of_use: &[OutOfUse],
+) -> Result<Locality, Problem> {
     let paths = match meanings(spelling) {
         Ok(paths) => paths,
-        Err(why) => return Ok(What::Error(why)),
+        Err(why) => return Ok(Err(why)),
     };
     let catalogue = service.archive.catalogue.as_ref();
     let Some(file) = find(service, spelling)? else {
-        return Ok(What::Error(catalogue.why_no_file(&paths)?));
+        return Ok(Err(catalogue.why_no_file(&paths)?));
     };
     let entry = catalogue.file(file)?;
     let (archive, bytes) = (&service.archive, entry.file.bytes);
     let is_here = (entry.cached).is_some_and(|key| archive.is_in_place(key, bytes));
-    let needs_tape = !is_here && entry.file.bytes > 0;
+    let needs_tape = !is_here && bytes > 0;
     if needs_tape && broken_volume_of(catalogue, &entry, out_of_use)?.is_some() {
-        return Ok(What::Locality("UNAVAILABLE"));
+        return Ok(Ok("UNAVAILABLE"));
     }
     let mut copies = entry.copies.iter();
     let is_on_tape = copies.any(|copy| copy.state == CopyState::Whole);
-    Ok(What::Locality(
-        match (entry.file.bytes, is_here, is_on_tape) {
-            (0, ..) => "NONE",
-            (_, true, true) => "DISK_AND_TAPE",
-            (_, true, false) => "DISK",
-            (_, false, true) => "TAPE",
-            (_, false, false) => "LOST",
-        },
-    ))
+    Ok(Ok(match (bytes, is_here, is_on_tape) {
+        (0, ..) => "NONE",
+        (_, true, true) => "DISK_AND_TAPE",
+        (_, true, false) => "DISK",
+        (_, false, true) => "TAPE",
+        (_, false, false) => "LOST",
+    }))
 }

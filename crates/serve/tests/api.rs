@@ -481,6 +481,11 @@ fn everything_that_the_description_names_is_served_and_needs_the_token_where_it_
         body["additionalProperties"], false,
         "another key is refused"
     );
+    // Programs that make clients take no choice of objects within another one.
+    let schemas = described["components"]["schemas"].as_object();
+    for (name, schema) in schemas.expect("schemas") {
+        assert!(schema.get("allOf").is_none(), "{name}");
+    }
     let file = &paths["/files/{path}"]["get"]["responses"]["200"]["content"];
     let schema = &file["application/octet-stream"]["schema"];
     let kind = (&schema["type"], &schema["format"]);
