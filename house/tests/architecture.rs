@@ -319,6 +319,33 @@ fn the_page_names_every_dependency() {
 }
 
 #[test]
+fn every_crate_uses_what_its_manifest_names() {
+    let mut unused = Vec::new();
+    for Rule { name, .. } in HOUSE {
+        let text = |paths: Vec<PathBuf>| -> String {
+            let read = |path| std::fs::read_to_string(path).expect("a source");
+            paths.into_iter().map(read).collect()
+        };
+        let manifest = manifest(name);
+        for (section, part) in [("dependencies", "src"), ("dev-dependencies", "")] {
+            let text = text(files(&folder(name).join(part), "rs"));
+            // The package md-5 is the crate md5.
+            let is_used = |package: &String| {
+                text.contains(&package.replace('-', "_"))
+                    || text.contains(&package.replace('-', ""))
+            };
+            let named = dependencies(&manifest, section).into_iter();
+            unused.extend(
+                named
+                    .filter(|package| !is_used(package))
+                    .map(|package| (name, package)),
+            );
+        }
+    }
+    assert!(unused.is_empty(), "named and not used: {unused:?}");
+}
+
+#[test]
 fn no_crate_looks_the_wrong_way() {
     for Rule {
         name,
