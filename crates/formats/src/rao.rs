@@ -89,15 +89,6 @@ pub struct RaoList {
     pub segments: Vec<ListedSegment>,
 }
 
-/// What a drive takes at most (RECEIVE with UDS_LIMITS set).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UdsLimits {
-    /// User data segments in a list.
-    pub max_segments: u16,
-    /// Bytes of one descriptor.
-    pub max_descriptor_bytes: u16,
-}
-
 /// Why a list could not be made or read; `offset` counts bytes of data from 0.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RaoError {
@@ -124,14 +115,6 @@ pub enum RaoError {
         length: usize,
         /// What was expected.
         expected: &'static str,
-    },
-    /// More bytes than the list says it has.
-    #[error("byte {offset}: {extra} bytes after the end of the list")]
-    Trailing {
-        /// Where they begin.
-        offset: usize,
-        /// How many.
-        extra: usize,
     },
     /// The drive has no list to give.
     #[error(
@@ -234,21 +217,6 @@ pub fn parameter_list(segments: &[UserDataSegment]) -> Result<Vec<u8>, RaoError>
     Ok(data)
 }
 
-/// Reads a parameter list back.
-///
-/// # Errors
-/// At the first byte that is wrong.
-pub fn read_parameter_list(data: &[u8]) -> Result<Vec<ListedSegment>, RaoError> {
-    let end = list_end(data, 0, "a parameter list")?;
-    if end < data.len() {
-        return Err(RaoError::Trailing {
-            offset: end,
-            extra: data.len() - end,
-        });
-    }
-    descriptors(data, HEADER_BYTES, end)
-}
-
 /// Reads answers of RECEIVE RECOMMENDED ACCESS ORDER, one behind the other: a list for each window of a large batch.
 ///
 /// Zero bytes behind the last one are the rest of a buffer, and left alone. Memory grows with the number of segments.
@@ -259,7 +227,7 @@ pub fn read_answers(data: &[u8]) -> Result<Vec<RaoList>, RaoError> {
     let mut lists = Vec::new();
     let mut at = 0;
     while lists.is_empty() || data[at..].iter().any(|&byte| byte != 0) {
-        let end = list_end(data, at, "an answer")?;
+        let end = list_end(data, at)?;
         match data[at + 1] & 7 {
             0 => return Err(RaoError::NoList { offset: at + 1 }),
             1 => {}
@@ -279,30 +247,19 @@ pub fn read_answers(data: &[u8]) -> Result<Vec<RaoList>, RaoError> {
     Ok(lists)
 }
 
-/// Reads the answer of RECEIVE RECOMMENDED ACCESS ORDER with UDS_LIMITS set: four bytes, what follows is left alone.
-///
-/// # Errors
-/// When there are fewer than four.
-pub fn read_limits(data: &[u8]) -> Result<UdsLimits, RaoError> {
-    Ok(UdsLimits {
-        max_segments: u16::from_be_bytes(field(data, 0, "the limits")?),
-        max_descriptor_bytes: u16::from_be_bytes(field(data, 2, "the limits")?),
-    })
-}
-
 /// Where the list that begins at `at` ends, by its own length.
-fn list_end(data: &[u8], at: usize, what: &'static str) -> Result<usize, RaoError> {
+fn list_end(data: &[u8], at: usize) -> Result<usize, RaoError> {
     let found = data.len() - at;
     let short = |needed| RaoError::Short {
         offset: at,
-        what,
+        what: "an answer",
         needed,
         found,
     };
     if found < HEADER_BYTES {
         return Err(short(HEADER_BYTES));
     }
-    let list_bytes = u32::from_be_bytes(field(data, at + 4, what)?) as usize;
+    let list_bytes = u32::from_be_bytes(field(data, at + 4, "an answer")?) as usize;
     let needed = HEADER_BYTES.saturating_add(list_bytes);
     if needed > found {
         return Err(short(needed));
