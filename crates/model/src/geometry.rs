@@ -38,6 +38,12 @@ pub struct Geometry {
     pub sections: u16,
 }
 
+/// How many pairs of different bands there are.
+pub fn band_pairs(bands: u16) -> usize {
+    let bands = usize::from(bands);
+    bands * bands.saturating_sub(1) / 2
+}
+
 impl Geometry {
     /// The reading direction of a wrap: even wraps run away from the beginning of tape.
     pub fn direction(&self, wrap: u16) -> Direction {

@@ -32,7 +32,7 @@ pub mod units;
 mod wear;
 
 pub use distributions::{f_tail, student_t_quantile, student_t_tails};
-pub use geometry::{Direction, Geometry, Layout};
+pub use geometry::{Direction, Geometry, Layout, band_pairs};
 pub use handling::{Handling, Unmount};
 pub use key_points::{KeyPoints, NominalSections, Spread};
 pub use learned_key_points::{KeyPointBelief, LearnedKeyPoints, TimedLocate};

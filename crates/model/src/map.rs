@@ -347,17 +347,6 @@ impl BlockMap {
         Some(self.at(span, block.min(last) + u64::from(after)))
     }
 
-    /// The number of times reading from one block to another reverses at the end of a wrap.
-    pub fn turnarounds(&self, partition: u8, first_block: u64, last_block: u64) -> u64 {
-        match (
-            self.span(partition, first_block),
-            self.span(partition, last_block),
-        ) {
-            (Ok(first), Ok(last)) => u64::from(last.wrap.abs_diff(first.wrap)),
-            _ => 0,
-        }
-    }
-
     /// The same map with every wrap holding `factor` times as many blocks.
     pub fn scaled(&self, factor: f64) -> BlockMap {
         let scale = |block: u64| (block as f64 * factor).round() as u64;

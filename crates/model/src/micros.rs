@@ -144,11 +144,6 @@ impl Pace {
     pub fn fine(self) -> i64 {
         self.0
     }
-
-    /// Seconds for each LPOS unit.
-    pub fn secs_per_lpos(self) -> f64 {
-        self.0 as f64 / f64::from(1u32 << Self::FRACTION_BITS) / 1e6
-    }
 }
 
 #[cfg(test)]

@@ -314,14 +314,6 @@ fn a_block_beyond_the_end_is_at_the_end_where_a_map_is_varied() {
 }
 
 #[test]
-fn turnarounds_are_counted_between_the_wraps_of_two_blocks() {
-    let map = m8();
-    assert_eq!(map.turnarounds(0, 0, 208_310), 0);
-    assert_eq!(map.turnarounds(0, 208_310, 208_311), 1);
-    assert_eq!(map.turnarounds(0, 0, 630_000), 3);
-}
-
-#[test]
 fn a_map_scaled_by_two_has_every_block_twice_as_far_in() {
     let map = m8();
     let scaled = map.scaled(2.0);

@@ -65,13 +65,6 @@ impl CartridgeMemory {
         self.drives.truncate(4);
     }
 
-    /// The attribute that a host left, if it did.
-    pub fn host_attribute(&self, id: u16, partition: u8) -> Option<&HostAttribute> {
-        self.host
-            .iter()
-            .find(|attribute| attribute.id == id && attribute.partition == partition)
-    }
-
     /// Replaces an attribute; an empty value removes it (SPC-5, 6.54).
     pub fn set_host_attribute(&mut self, attribute: HostAttribute) {
         self.host

@@ -86,12 +86,6 @@ impl Moves {
     pub fn median_s(&self) -> f64 {
         median(&self.all)
     }
-
-    /// Pairs of bands.
-    pub fn pairs(&self) -> usize {
-        let bands = usize::from(self.geometry.bands);
-        bands * bands.saturating_sub(1) / 2
-    }
 }
 
 fn median(moves: &[Move]) -> f64 {

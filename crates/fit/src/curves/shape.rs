@@ -1,6 +1,7 @@
 //! What a drive's curves are made of: which of them there are, and the columns of their coefficients.
 
 use super::moves::{Move, Moves};
+use tapewise_model::band_pairs;
 
 /// When the head steps to another wrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +76,7 @@ impl Shape {
     }
 
     pub fn travel(&self, moves: &Moves) -> usize {
-        PAIRS + moves.pairs()
+        PAIRS + band_pairs(moves.geometry.bands)
     }
 
     /// Where steps begin: a constant, which counts beside travel only, and what each doubling of wraps adds.

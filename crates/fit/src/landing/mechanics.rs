@@ -4,6 +4,7 @@ use super::moves::{Move, Moves};
 use super::points::Points;
 use crate::normal::System;
 use crate::robust::{GIVEN_UP, standard_error};
+use tapewise_model::band_pairs;
 use tapewise_model::locate::LandingCoefficients;
 
 /// Columns of the linear model; pairs of bands and bends of travel follow.
@@ -33,7 +34,7 @@ const TERMS: usize = 12;
 impl Mechanics {
     /// What a drive of no particular kind does, to begin with.
     pub fn ordinary(moves: &Moves, bends: Vec<f64>) -> Mechanics {
-        let pairs = moves.pairs();
+        let pairs = band_pairs(moves.geometry.bands);
         let mut mean: Vec<f64> = moves.all.iter().map(|each| each.time_s).collect();
         mean.sort_by(f64::total_cmp);
         let typical = mean.get(mean.len() / 2).copied().unwrap_or(0.0);

@@ -109,10 +109,4 @@ impl Moves {
             ..self.clone()
         })
     }
-
-    /// Pairs of bands.
-    pub fn pairs(&self) -> usize {
-        let bands = usize::from(self.geometry.bands);
-        bands * bands.saturating_sub(1) / 2
-    }
 }

@@ -4,9 +4,7 @@ use super::{Kind, Known, Locate, Profile, ProfileError};
 use crate::geometry::{Geometry, Layout};
 use crate::key_points::{KeyPoints, NominalSections, Spread};
 use crate::learned_key_points::KeyPointBelief;
-use crate::locate::{
-    KeyPointCoefficients, LandingCoefficients, LocateModel, LtoCoefficients, Shape,
-};
+use crate::locate::{KeyPointCoefficients, LocateModel, LtoCoefficients, Shape};
 use crate::map::{BlockMap, NominalLayout};
 use crate::micros::Micros;
 use crate::random::Random;
@@ -261,14 +259,6 @@ impl Profile {
     pub fn lto_coefficients(&self) -> Option<LtoCoefficients> {
         match &self.locate {
             Some(Locate::LtoRegression(values)) => Some(values.coefficients()),
-            _ => None,
-        }
-    }
-
-    /// The coefficients of the landing-point model, if that is the drive's.
-    pub fn landing_coefficients(&self) -> Option<LandingCoefficients> {
-        match &self.locate {
-            Some(Locate::LandingPoint(values)) => Some(values.coefficients()),
             _ => None,
         }
     }

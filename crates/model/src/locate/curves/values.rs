@@ -1,6 +1,7 @@
 //! What a profile states of the model of curves.
 
 use super::{CurvesCoefficients, CurvesModel};
+use crate::geometry::band_pairs;
 use crate::locate::stated::{Shape, Stated};
 use crate::sourced::{Known, Sourced, value};
 use serde::{Deserialize, Serialize};
@@ -92,7 +93,7 @@ const MAX_PACE: f64 = 100.0;
 
 /// What is wrong with coefficients that are each possible: the field, and why.
 fn fault(c: &CurvesCoefficients, bands: u16) -> Result<(), (&'static str, String)> {
-    let pairs = usize::from(bands) * (usize::from(bands).max(1) - 1) / 2;
+    let pairs = band_pairs(bands);
     if bands > MAX_BANDS {
         let reason = format!("is {bands}; the model of curves has at most {MAX_BANDS}");
         return Err(("cartridge.bands", reason));

@@ -1,6 +1,7 @@
 //! What a profile states of the landing-point model.
 
 use super::{LandingCoefficients, LandingModel};
+use crate::geometry::band_pairs;
 use crate::locate::stated::{Shape, Stated};
 use crate::sourced::{Known, Sourced, value};
 use serde::{Deserialize, Serialize};
@@ -76,7 +77,7 @@ const MAX_LANDING_BANDS: u16 = 16;
 
 /// What is wrong with coefficients that are each possible: the field, and why.
 fn fault(c: &LandingCoefficients, bands: u16) -> Result<(), (&'static str, String)> {
-    let pairs = usize::from(bands) * (usize::from(bands).max(1) - 1) / 2;
+    let pairs = band_pairs(bands);
     if bands > MAX_LANDING_BANDS {
         let reason = format!("is {bands}; the landing-point model has at most {MAX_LANDING_BANDS}");
         return Err(("cartridge.bands", reason));
