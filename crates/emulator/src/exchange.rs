@@ -83,6 +83,19 @@ impl<'a> Exchange<'a> {
         self.transferred = length;
     }
 
+    /// Sends mode parameters, whose first byte, or two of MODE SENSE(10), say how many follow.
+    pub fn answer_mode(&mut self, mut parameters: Vec<u8>) {
+        let allocation = if self.opcode() == 0x5a {
+            let length = parameters.len() as u16 - 2;
+            parameters[..2].copy_from_slice(&length.to_be_bytes());
+            self.number::<2>(7)
+        } else {
+            parameters[0] = parameters.len() as u8 - 1;
+            self.number::<1>(4)
+        };
+        self.answer(&parameters, allocation);
+    }
+
     /// The host's room for data, up to `length` bytes.
     ///
     /// # Errors

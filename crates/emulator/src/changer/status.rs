@@ -124,14 +124,6 @@ pub(super) fn mode_sense(world: &mut World, exchange: &mut Exchange<'_>) -> Resu
         answer.extend((range.end - range.start).to_be_bytes());
     }
     answer.extend([0, 0]);
-    let allocation = if is_long {
-        let length = answer.len() as u16 - 2;
-        answer[..2].copy_from_slice(&length.to_be_bytes());
-        exchange.number::<2>(7)
-    } else {
-        answer[0] = answer.len() as u8 - 1;
-        exchange.number::<1>(4)
-    };
-    exchange.answer(&answer, allocation);
+    exchange.answer_mode(answer);
     Ok(())
 }

@@ -58,15 +58,7 @@ pub(super) fn sense(drive: &mut Drive, exchange: &mut Exchange<'_>) -> Result<()
     };
     answer.extend(descriptor);
     answer.extend(bodies);
-    let allocation = if is_long {
-        let length = answer.len() as u16 - 2;
-        answer[..2].copy_from_slice(&length.to_be_bytes());
-        exchange.number::<2>(7)
-    } else {
-        answer[0] = answer.len() as u8 - 1;
-        exchange.number::<1>(4)
-    };
-    exchange.answer(&answer, allocation);
+    exchange.answer_mode(answer);
     Ok(())
 }
 
