@@ -52,6 +52,15 @@ impl<L: Log + ?Sized> Log for Watched<'_, L> {
     }
 }
 
+/// A log to read: a file, or `-`, which is standard input.
+pub fn open(path: &Path) -> std::result::Result<Box<dyn BufRead>, CliError> {
+    if path == Path::new("-") {
+        return Ok(Box::new(std::io::stdin().lock()));
+    }
+    let file = File::open(path).map_err(|error| CliError::input(error).of(path.display()))?;
+    Ok(Box::new(BufReader::new(file)))
+}
+
 /// Begins a session in a log: behind what is there, if there is one.
 ///
 /// # Errors

@@ -2,13 +2,13 @@
 
 use crate::commands::fit::log_kind::{HEAD_BYTES, LogFormat, LogKind, recognise};
 use crate::error::CliError;
+use crate::log_file;
 use crate::output::{refuse_copies, refuse_twice};
 use crate::twin::NO_CTA;
 use crate::units;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, Read};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, Cursor, Read};
+use std::path::PathBuf;
 use tapewise::audit::{Mount, Mounts};
 use tapewise_formats::audit_csv::AuditCsv;
 use tapewise_formats::cta_log::{CtaRead, read_cta_log_of};
@@ -52,13 +52,7 @@ pub fn read(
     refuse_copies(paths, "each hour counts once")?;
     for path in paths {
         let name = path.display().to_string();
-        let input: Box<dyn BufRead> = if path == Path::new("-") {
-            Box::new(std::io::stdin().lock())
-        } else {
-            let file = File::open(path);
-            let file = file.map_err(|error| CliError::input(error).of(&name))?;
-            Box::new(BufReader::new(file))
-        };
+        let input = log_file::open(path)?;
         logs.read(&name, input, terms, close)
             .map_err(|error| error.of(&name))?;
         // The clock of the next log has nothing to do with this one.

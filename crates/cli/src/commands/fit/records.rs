@@ -2,11 +2,10 @@
 
 use super::log_kind::{LogFormat, refused};
 use crate::error::CliError;
+use crate::log_file;
 use crate::output::refuse_twice;
 use crate::units;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tapewise_fit::log::{LogKind, ReadLog, Records};
 
 /// Reads all logs, and what there is to say of them.
@@ -16,13 +15,7 @@ pub fn read(paths: &[PathBuf], format: LogFormat) -> Result<(Records, Vec<String
     let mut notices = Vec::new();
     for path in paths {
         let name = path.display().to_string();
-        let input: Box<dyn BufRead> = if path == Path::new("-") {
-            Box::new(std::io::stdin().lock())
-        } else {
-            let file = File::open(path);
-            let file = file.map_err(|error| CliError::input(error).of(&name))?;
-            Box::new(BufReader::new(file))
-        };
+        let input = log_file::open(path)?;
         let read = records.read(&name, input, format.given());
         let read = read.map_err(|(kind, error)| {
             let error = refused(error);
