@@ -1,4 +1,4 @@
-//! The book and `tapewise help` have the same pages.
+//! The book, its overview and `tapewise help` have the same pages.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,7 @@ fn pages(directory: &Path) -> BTreeSet<PathBuf> {
 fn every_page_is_in_the_book_and_in_the_program() {
     let docs = root().join("docs").canonicalize().expect("the manual");
     let book = std::fs::read_to_string(docs.join("SUMMARY.md")).expect("a list of pages");
+    let overview = std::fs::read_to_string(docs.join("README.md")).expect("an overview");
     let cli = root().join("crates/cli");
     let mut topics = pages(&cli.join("reference"));
     topics.extend(pages(&cli.join("guides")));
@@ -37,6 +38,10 @@ fn every_page_is_in_the_book_and_in_the_program() {
         assert!(
             name == "SUMMARY.md" || book.contains(&link),
             "{name} is not in docs/SUMMARY.md"
+        );
+        assert!(
+            !name.contains('/') || overview.contains(&link),
+            "{name} is not in docs/README.md"
         );
         let has = OVERVIEWS.contains(&name) || topics.contains(page);
         assert!(has, "crates/cli/guides has no link to {name}");
