@@ -192,8 +192,6 @@ pub(crate) fn plan_json(bytes: &[u8]) {
 }
 
 pub(crate) fn rao(bytes: &[u8]) {
-    let _ = answers::read_parameter_list(bytes);
-    let _ = answers::read_limits(bytes);
     if let Ok(lists) = answers::read_answers(bytes) {
         let _ = RaoBatch::new(&[]).order(&lists);
     }
