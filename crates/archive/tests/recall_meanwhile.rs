@@ -6,7 +6,7 @@ use site::{Site, terms};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tapewise_archive::catalogue::{
     Catalogue, Files, Holder, NewRecall, RequestId, RequestState, Requests, SqliteCatalogue, Terms,
@@ -206,6 +206,47 @@ fn what_comes_for_the_cartridge_in_the_drive_joins_its_mount_as_far_as_one_mount
         assert_eq!((done.delivered, done.failed.len()), (5, 0), "{case:?}");
         assert_eq!(read.len(), 5, "{case:?}: each is read once: {read:?}");
         bench.assert_delivered(&requests);
+    }
+}
+
+#[test]
+fn what_somebody_asks_for_when_the_drives_have_ended_fails_nobody_elses_recall() {
+    let mut bench = Bench::new();
+    let [ours, others] = bench.paths.clone();
+    // Between two looks at the queue it is asked what time it is: so often by a recall during which nobody asks.
+    let mut of_all = 0;
+    for (number, (ours, other)) in ours.iter().zip(&others).enumerate() {
+        let own = bench.ask(&[ours]);
+        let catalogue = Arc::clone(&bench.site.catalogue);
+        let asking = Asking {
+            catalogue: catalogue.as_ref(),
+            to: &bench.to,
+            now_ns: &bench.now_ns,
+        };
+        let looks = AtomicUsize::new(0);
+        // Every second recall is the one during which nobody asks.
+        let late = (number % 2 == 1).then(|| of_all - number.div_ceil(2));
+        let now_ns = || {
+            if Some(looks.fetch_add(1, Ordering::Relaxed)) == late {
+                asking.ask(other);
+            }
+            bench.now_ns.load(Ordering::Relaxed)
+        };
+        let mut mover = Mover {
+            catalogue: catalogue.as_ref(),
+            cache: &bench.site.cache,
+            pool: &mut bench.site.pool,
+            settings: &bench.site.settings,
+            log: &mut bench.site.events,
+            lessee: None,
+            stop: &AtomicBool::new(false),
+            now_ns: &now_ns,
+            new_uuid: &random_uuid,
+        };
+        let recalled = mover.recall();
+        recalled.unwrap_or_else(|error| panic!("look {late:?} of {of_all}: {error}"));
+        bench.assert_delivered(&own);
+        of_all = looks.into_inner();
     }
 }
 

@@ -476,6 +476,14 @@ impl Pool {
         }
     }
 
+    /// Whether every drive can take a volume, now or when it has given another one out.
+    pub fn all_serve(&self) -> bool {
+        self.bays.iter().all(|bay| {
+            let is_aside = matches!(bay.state, State::Aside { .. });
+            !is_aside && !bay.is_left && bay.holds != Holds::Unlabelled
+        })
+    }
+
     /// Why no drive is left for a volume.
     pub fn none_for(&self, volume: &str) -> PoolError {
         self.none_left(volume, &[])

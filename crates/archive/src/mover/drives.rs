@@ -208,8 +208,8 @@ impl Mover<'_> {
         let done = Recalled { full, ..state.done };
         match left? {
             None => Ok(done),
-            // It came when the drives had just ended: a service calls again.
-            Some(_) if ends.is_some() && done.reads > 0 => Ok(done),
+            // It came when the drives had just ended: whoever asked for it recalls it, and a service calls again.
+            Some(_) if self.pool.all_serve() || ends.is_some() && done.reads > 0 => Ok(done),
             Some(label) if self.stop.load(Ordering::Relaxed) => Err(MoveError::Run {
                 label,
                 source: RunError::Interrupted,
