@@ -163,6 +163,7 @@ fn plan(archive: &Archive) -> Result<(), Box<dyn Error>> {
         files: &[],
         now_ns: now_ns(),
         drives: usize::from(DRIVES),
+        robots: 1,
     };
     let began = Instant::now();
     let forecast = Forecast::of(

@@ -3,7 +3,7 @@
 
 use crate::catalogue::{Catalogue, FileId, Holds, Lease, OutOfUse, RequestId, VolumeQueue};
 use crate::mover::{MoveError, OwnerShare, Settings};
-use crate::pull_list::{Asking, Busy, Left, Planned, Pull, Schedule, disabled, range};
+use crate::pull_list::{Asking, Busy, Left, Planned, Pull, Schedule, Start, disabled, range};
 use std::collections::{HashMap, HashSet};
 use tapewise_model::Micros;
 use tapewise_model::units::bytes;
@@ -48,12 +48,13 @@ pub struct BusyDrive {
     pub recalls: usize,
     /// Bytes of these on this cartridge.
     pub bytes: u64,
-    /// How long the cartridge stays in the drive from now on, at most: as if nothing had been read of it.
+    /// When the cartridge can be taken out of the drive, from now on, at most: as if a robot were about to fetch it.
     pub most: Micros,
 }
 
-/// When a recall is likely to be answered, from now on. It is planned twice: as if all drives were free now, and with
-/// all that drives have begun still to be read. How far they are with it is not known.
+/// When a recall is likely to be answered, from now on. It is planned twice: as if all drives were free now and no robot in
+/// the way; and with the drives that work, all that they have begun still to be fetched and read, and each robot carrying
+/// one cartridge after the other. How far drives are is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Awaited {
     /// The recall.
@@ -153,34 +154,29 @@ impl Forecast {
         volumes.iter().for_each(&mut note);
         left.add(volumes);
         let shares = schedule.shares(&left)?;
-        let mut plan = schedule.of(left.clone(), &[])?;
-        let (free, free_beyond) = (plan.answered.clone(), plan.beyond);
-        let (mut busy, mut is_begun) = (Vec::new(), HashSet::new());
-        if let Some(drives) = schedule.add_begun(&mut left)? {
-            plan = schedule.of(left, &drives)?;
-            let readings = drives.iter().map(|drive| &drive.reading.queue);
-            for queue in readings {
-                note(queue);
-                is_begun.extend(queue.requests());
-            }
-            busy.extend(drives.into_iter().map(BusyDrive::from));
+        let free = schedule.of(left.clone(), Start::AllFree)?;
+        let busy = schedule.add_begun(&mut left)?;
+        let mut is_begun = HashSet::new();
+        for queue in busy.iter().map(|drive| &drive.reading.queue) {
+            note(queue);
+            is_begun.extend(queue.requests());
         }
         let Planned {
             pulls,
             answered,
             mut beyond,
-        } = plan;
+        } = schedule.of(left, Start::AsNow(&busy))?;
         let mut in_order: Vec<(RequestId, Micros)> = answered.into_iter().collect();
         in_order.sort_by_key(|&(request, at)| (at, request));
         let mut recalls = Vec::with_capacity(in_order.len());
         for (request, begun) in in_order {
-            let free = free.get(&request).copied();
+            let at_best = free.answered.get(&request).copied();
             // The plan with all drives free may have ended before it.
-            if free.is_none() && free_beyond > 0 && !is_begun.contains(&request) {
+            if at_best.is_none() && free.beyond > 0 && !is_begun.contains(&request) {
                 beyond += 1;
                 continue;
             }
-            let (soonest, latest) = range(free.unwrap_or(Micros::ZERO), begun);
+            let (soonest, latest) = range(at_best.unwrap_or(Micros::ZERO), begun);
             recalls.push(Awaited {
                 request,
                 soonest,
@@ -189,7 +185,7 @@ impl Forecast {
             });
         }
         Ok(Forecast {
-            busy,
+            busy: busy.into_iter().map(BusyDrive::from).collect(),
             pulls,
             recalls,
             beyond,
@@ -283,6 +279,7 @@ mod tests {
             files: &[],
             now_ns: 4,
             drives: 1,
+            robots: 1,
         };
         let of = |cache_bytes| {
             Forecast::of(&catalogue, asking, cache_bytes, &settings).expect("a forecast")
@@ -325,6 +322,7 @@ mod tests {
             files: &[],
             now_ns: 4,
             drives: 2,
+            robots: 1,
         };
         let within = |most_work| {
             Forecast::within(most_work, &catalogue, asking, &settings, &HashSet::new())

@@ -3,6 +3,8 @@
 //!
 //! Where drives have no robot this is the list by which a person pulls cartridges from the shelf.
 
+mod drive_times;
+
 use crate::at_work::{Reading, readings};
 use crate::catalogue::{
     Catalogue, CatalogueError, CopyState, Entry, FileId, OutOfUse, Outage, RequestId, Resource,
@@ -12,11 +14,10 @@ use crate::mover::{
     Chooser, Floor, MoveError, Next, OwnerShare, ROBOT_S, Settings, WantedVolume, WantedVolumes,
     owner_shares,
 };
-use crate::read::{Known, MappedTape, TapeRead};
-use crate::record::{Segment, Volume};
+use crate::record::Segment;
+use drive_times::DriveTimes;
 use std::collections::{BTreeMap, HashMap, HashSet, btree_map};
-use tapewise_model::{Micros, Position};
-use tapewise_order::Action;
+use tapewise_model::Micros;
 use tapewise_sim::mounts::{Owner, Reason};
 
 /// By how much a predicted time may be off, as a share of it. On our emulated drives, which know nothing of the
@@ -86,6 +87,8 @@ pub struct Asking<'a> {
     pub now_ns: i64,
     /// Drives of the archive.
     pub drives: usize,
+    /// Its robots: each carries one cartridge at a time.
+    pub robots: usize,
 }
 
 /// What the recall of these files needs, as the mover would go about it with nothing mounted.
@@ -134,13 +137,13 @@ pub fn pull_list(
     };
     let mut beside_others = left.clone();
     beside_others.add(catalogue.recall_queue()?.volumes);
-    let busy = schedule.add_begun(&mut beside_others)?.unwrap_or_default();
+    let busy = schedule.add_begun(&mut beside_others)?;
     let Planned {
         pulls,
         answered: alone,
         ..
-    } = schedule.of(left, &[])?;
-    let beside = schedule.of(beside_others, &busy)?.answered;
+    } = schedule.of(left, Start::AllFree)?;
+    let beside = schedule.of(beside_others, Start::AsNow(&busy))?.answered;
     list.pulls = pulls;
     let expected = asking.files.iter().filter_map(|&file| {
         let (soonest, latest) = range(*alone.get(&of(file))?, *beside.get(&of(file))?);
@@ -225,7 +228,7 @@ impl Schedule<'_> {
         let at_work: Vec<Owner> = begun.mounts.into_iter().map(|mount| mount.owner).collect();
         let floor = Floor {
             now_ns: self.asking.now_ns,
-            drives: self.drives()?,
+            drives: self.drives_in_use()?,
             here: &HashSet::new(),
             read_for: None,
             at_work: &at_work,
@@ -236,17 +239,25 @@ impl Schedule<'_> {
         Ok(owner_shares(&self.settings.mounts, &volumes, &floor))
     }
 
-    /// Drives of the archive, and those of movers if these have more.
-    pub fn drives(&self) -> Result<usize, MoveError> {
-        Ok(self.asking.drives.max(self.catalogue.leased_drives()?))
+    /// Drives that work, if movers have some: those that they have. Otherwise all that are not out of use.
+    fn drives_in_use(&self) -> Result<usize, MoveError> {
+        Ok(match self.catalogue.leased_drives()? {
+            0 => self.drives()?,
+            leased => leased,
+        })
     }
 
-    /// Adds what drives have begun, and says which drives are busy with it; none where nothing was begun.
-    pub fn add_begun(&self, left: &mut Left) -> Result<Option<Vec<Busy>>, MoveError> {
+    /// Drives of the archive that are not out of use, or those that movers have, if these are more.
+    fn drives(&self) -> Result<usize, MoveError> {
+        let out_of_use = self.catalogue.out_of_use()?.into_iter();
+        let drained = out_of_use.filter(|what| what.resource == Resource::Drive);
+        let left = self.asking.drives.saturating_sub(drained.count());
+        Ok(left.max(self.catalogue.leased_drives()?).max(1))
+    }
+
+    /// Adds what drives have begun, and says which drives are busy with it.
+    pub fn add_begun(&self, left: &mut Left) -> Result<Vec<Busy>, MoveError> {
         let begun = self.catalogue.started_recalls()?;
-        if begun.volumes.is_empty() {
-            return Ok(None);
-        }
         let mut leases = self.catalogue.leases()?;
         leases.retain(|lease| lease.until_ns > self.asking.now_ns);
         let readings = readings(&leases, &begun, self.asking.drives);
@@ -257,16 +268,27 @@ impl Schedule<'_> {
             let times = self.settings.drive_times(&volume, &wants(&reading.queue))?;
             Ok(Busy { reading, times })
         });
-        busy.collect::<Result<_, MoveError>>().map(Some)
+        let mut busy = busy.collect::<Result<Vec<Busy>, MoveError>>()?;
+        // The robots may still have to bring all of them, in the order in which they were claimed.
+        let mut robots = Robots::of(self.asking.robots);
+        let mut in_order: Vec<&mut Busy> = busy.iter_mut().collect();
+        in_order.sort_by_key(|one| one.reading.lease.as_ref().map(|lease| lease.epoch));
+        for one in in_order {
+            one.times.begin_at(robots.change(Micros::ZERO));
+        }
+        Ok(busy)
     }
 
     /// The cartridges in the order in which they are mounted, and when each request is answered. A drive that is busy
     /// is free when all that it has begun has been read; that is not among what is left.
-    pub fn of(&self, mut left: Left, busy: &[Busy]) -> Result<Planned, MoveError> {
+    pub fn of(&self, mut left: Left, start: Start<'_>) -> Result<Planned, MoveError> {
         let chooser = Chooser::new(self.settings);
-        let [get_s, put_s] = ROBOT_S.map(Micros::from_secs_f64);
+        let (drives, busy, mut robots) = match start {
+            Start::AllFree => (self.drives()?, [].as_slice(), Robots::default()),
+            Start::AsNow(busy) => (self.drives_in_use()?, busy, Robots::of(self.asking.robots)),
+        };
         let asking = Asking {
-            drives: self.drives()?.max(busy.len()).max(1),
+            drives: drives.max(busy.len()),
             ..self.asking
         };
         let mut drives = vec![Drive::default(); asking.drives];
@@ -275,7 +297,8 @@ impl Schedule<'_> {
         for (drive, Busy { reading, times }) in drives.iter_mut().zip(busy) {
             let requests = reading.queue.waiting.iter().map(|one| one.request);
             answered.extend(requests.zip(times.read.iter().copied()));
-            *drive = Drive::reads(&reading.queue, reading.owner(), times.all + put_s);
+            *drive = Drive::reads(&reading.queue, reading.owner(), times.all);
+            robots.change(Micros::ZERO);
         }
         let beyond = loop {
             let free = (0..drives.len())
@@ -300,21 +323,26 @@ impl Schedule<'_> {
             let volume = self.catalogue.volume(next.queue.volume)?;
             let wants = wants(&next.queue);
             work += A_RECALL * wants.len() as u64;
-            let times = self.settings.drive_times(&volume, &wants)?;
+            let comes = match drives[free].volume {
+                Some(_) => robots.change(now),
+                None => robots.bring(now),
+            };
+            let mut times = self.settings.drive_times(&volume, &wants)?;
+            let drive_time = times.all;
+            times.begin_at(comes);
             for (one, at) in next.queue.waiting.iter().zip(&times.read) {
                 // Of a file in parts the last one counts.
                 let answer = answered.entry(one.request).or_insert(Micros::ZERO);
-                *answer = now + get_s + *at;
+                *answer = *at;
             }
-            let until = now + get_s + times.all + put_s;
-            drives[free] = Drive::reads(&next.queue, next.owner.clone(), until);
+            drives[free] = Drive::reads(&next.queue, next.owner.clone(), times.all);
             let bytes = wants.iter().flatten().map(|segment| segment.bytes);
             pulls.push(Pull {
                 label: next.queue.label,
                 files: wants.len(),
                 bytes: bytes.fold(0, u64::saturating_add),
-                begins: now,
-                drive_time: times.all,
+                begins: comes - get(),
+                drive_time,
                 owner: next.owner,
                 has_and_due: next.has_and_due,
                 why: next.reason,
@@ -334,11 +362,53 @@ fn wants(queue: &VolumeQueue) -> Vec<Vec<Segment>> {
     waiting.map(|one| one.segments.clone()).collect()
 }
 
+/// What a plan begins with.
+#[derive(Clone, Copy)]
+pub(crate) enum Start<'a> {
+    /// All drives are free, and no robot is in the way.
+    AllFree,
+    /// Those drives work that work now, busy with this, and each robot carries one cartridge after the other.
+    AsNow(&'a [Busy]),
+}
+
+/// When each robot is free; none where they are in nobody's way.
+#[derive(Default)]
+struct Robots(Vec<Micros>);
+
+fn get() -> Micros {
+    Micros::from_secs_f64(ROBOT_S[0])
+}
+
+impl Robots {
+    fn of(count: usize) -> Robots {
+        Robots(vec![Micros::ZERO; count])
+    }
+
+    /// When a cartridge is in an empty drive that waits for it from a time on.
+    fn bring(&mut self, from: Micros) -> Micros {
+        self.work(from, get())
+    }
+
+    /// The same if another cartridge has to be taken away first.
+    fn change(&mut self, from: Micros) -> Micros {
+        self.work(from, Micros::from_secs_f64(ROBOT_S[1]) + get())
+    }
+
+    /// When the robot that is free first has done what takes this long.
+    fn work(&mut self, from: Micros, takes: Micros) -> Micros {
+        let Some(free) = self.0.iter_mut().min() else {
+            return from + takes;
+        };
+        *free = from.max(*free) + takes;
+        *free
+    }
+}
+
 /// A drive that reads what it has begun.
 pub(crate) struct Busy {
     /// What it reads.
     pub reading: Reading,
-    /// What that takes at most: as if the cartridge had just come into the drive.
+    /// What that takes at most: as if a robot were about to fetch the cartridge.
     pub times: DriveTimes,
 }
 
@@ -512,73 +582,4 @@ impl Left {
         }
         self.wanted.remove(whole);
     }
-}
-
-/// How long a volume is in a drive.
-pub(crate) struct DriveTimes {
-    /// Loaded, read in our order, rewound, until it can be taken.
-    pub all: Micros,
-    /// From the cartridge in the drive until each want has been read.
-    pub read: Vec<Micros>,
-}
-
-impl Settings {
-    /// How long a volume is in a drive that reads this of it.
-    fn drive_times(
-        &self,
-        volume: &Volume,
-        wants: &[Vec<Segment>],
-    ) -> Result<DriveTimes, MoveError> {
-        let no_map = |what: String| MoveError::NoMap {
-            label: volume.label.clone(),
-            what,
-        };
-        let known = Known {
-            profile: &self.profile,
-            format: volume.format,
-            block_bytes: u64::from(volume.block_bytes),
-            byte_scale: self.byte_scale,
-            written: wants,
-        };
-        let (cartridge, _) =
-            MappedTape::on_shelf(&known).map_err(|error| no_map(error.to_string()))?;
-        let cartridge = MappedTape {
-            algorithm: self.algorithm,
-            ..cartridge
-        };
-        let head = Position::beginning_of_tape(cartridge.tape.geometry.lpos_min);
-        let read = TapeRead::new(&cartridge, head, wants, false);
-        let (problem, plan) = read.map_err(|error| no_map(error.to_string()))?.plan();
-        let seconds = |known: &tapewise_model::profile::Known<f64>| {
-            known.as_ref().map_or(0.0, |known| known.value)
-        };
-        let handling = &self.profile.handling;
-        let mount = Micros::from_secs_f64(seconds(&handling.mount_s));
-        let after = seconds(&handling.rewind_mean_s) + seconds(&handling.unmount_s);
-        let mut read = vec![mount; wants.len()];
-        for step in plan.steps.iter().filter(|step| step.action == Action::Read) {
-            let visit = &problem.visits()[step.visit as usize];
-            let extent = &visit.extents[step.extent as usize];
-            for &want in &visit.requests {
-                let here = extent.first_block..=extent.last_block;
-                let ends = wants[want as usize].iter().filter(|segment| {
-                    segment.partition == extent.partition() && here.contains(&segment.last_block)
-                });
-                let last = ends.map(|segment| segment.last_block).max();
-                let share = blocks(extent.first_block, last.unwrap_or(extent.last_block))
-                    / blocks(extent.first_block, extent.last_block);
-                let until = Micros((step.duration.0 as f64 * share) as i64);
-                read[want as usize] = mount + step.begin + until;
-            }
-        }
-        Ok(DriveTimes {
-            all: mount + plan.totals.total + Micros::from_secs_f64(after),
-            read,
-        })
-    }
-}
-
-/// How many blocks there are from one to another one.
-fn blocks(first: u64, last: u64) -> f64 {
-    last.saturating_sub(first) as f64 + 1.0
 }

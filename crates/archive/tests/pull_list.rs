@@ -35,6 +35,7 @@ fn expected(site: &Site, files: &Wanted<'_>) -> HashMap<FileId, (Micros, Micros)
         files: &ids,
         now_ns: site.now_ns(),
         drives: 1,
+        robots: 1,
     };
     let list = pull_list(site.catalogue.as_ref(), asking, &site.settings).expect("a list");
     let expected = list.expected.iter();

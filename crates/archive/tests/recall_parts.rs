@@ -173,6 +173,7 @@ fn parts_between_which_another_volume_has_one_are_read_one_after_the_other() {
         files: &[film.0],
         now_ns: site.now_ns(),
         drives: 2,
+        robots: 1,
     };
     let list = pull_list(site.catalogue.as_ref(), asking, &site.settings).expect("a list");
     let pulls = list.pulls.iter().map(|pull| pull.bytes / u64::from(BLOCK));

@@ -137,6 +137,7 @@ impl Outlook {
             files: &[],
             now_ns: at_ns,
             drives: archive.settings.drives.len(),
+            robots: archive.settings.changers.len().max(1),
         };
         let cache_bytes = archive.settings.cache_high_bytes;
         let forecast = Forecast::of(archive.catalogue.as_ref(), asking, cache_bytes, on_paper);

@@ -21,6 +21,7 @@ pub fn run(directory: &Path) -> Result<ExitCode, CliError> {
         files: &[],
         now_ns: now_ns(),
         drives: archive.settings.drives.len(),
+        robots: archive.settings.changers.len().max(1),
     };
     // First, because it ends leases that are over.
     let nobody = why_nobody_begins(archive.catalogue.as_ref(), asking.now_ns)?;

@@ -147,6 +147,7 @@ fn of_files(archive: &Archive, files: &[FileId]) -> Result<PullList, CliError> {
         files,
         now_ns: now_ns(),
         drives: archive.settings.drives.len(),
+        robots: archive.settings.changers.len().max(1),
     };
     let list = pull_list(
         archive.catalogue.as_ref(),
