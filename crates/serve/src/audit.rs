@@ -31,6 +31,9 @@ pub(crate) struct Line {
     /// The files that it names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// What an operator wants to be changed, as it was sent: a priority, which recalls to try again.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub body: String,
 }
 
 /// Whether a request belongs into the trail whatever comes of it: it changes something, or reads a file.
@@ -63,6 +66,14 @@ pub(crate) fn files(body: &[u8]) -> Vec<String> {
     let named: Named = serde_json::from_slice(body).unwrap_or_default();
     let files = named.files.into_iter().map(|file| file.path);
     files.chain(named.paths).collect()
+}
+
+/// The body of a request by which operators change something. Others may hold secrets.
+pub(crate) fn body(path: &str, body: &[u8]) -> String {
+    let is_operators =
+        path == "/failed" || path.starts_with("/api/") || path.starts_with("/request/");
+    let body = if is_operators { body } else { &[] };
+    String::from_utf8_lossy(body).into_owned()
 }
 
 /// Opens the trail, or makes it, for its owner and group only.

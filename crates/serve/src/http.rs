@@ -129,6 +129,7 @@ async fn admit(State(service): State<Arc<Service>>, request: Request, next: Next
         status: 0,
         made: None,
         files: Vec::new(),
+        body: String::new(),
     };
     let is_recorded = audit::is_recorded(request.method(), request.uri());
     let came = service
@@ -299,6 +300,7 @@ async fn answer(
     let body = bounded(body, most).await?;
     if is_recorded {
         line.files = audit::files(&body);
+        line.body = audit::body(&line.path, &body);
     }
     Ok(next.run(request.map(|_| Body::from(body))).await)
 }

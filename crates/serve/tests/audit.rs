@@ -52,6 +52,27 @@ fn the_trail_says_who_asked_for_what_and_what_came_of_it() {
 }
 
 #[test]
+fn the_trail_says_what_operators_change() {
+    let desk = audited();
+    let id = desk.stage(&["/d/1"]);
+    let request = format!("/api/v1/requests/{id}");
+    let priority = r#"{"priority": 7}"#;
+    desk.ask("POST", &format!("{request}/priority"), priority);
+    desk.ask("POST", &format!("{request}/hold"), "");
+    desk.ask("POST", &format!("/request/{id}"), "do=release");
+    let recalls = r#"{"recalls": [17]}"#;
+    desk.ask("POST", "/api/v1/failed/dismiss", recalls);
+    desk.ask("POST", "/failed", "recall=17&do=retry");
+    let lines = lines(&desk);
+    let bodies: Vec<&Value> = lines.iter().map(|line| &line["body"]).collect();
+    let none = Value::Null;
+    let (priority, recalls) = (json!(priority), json!(recalls));
+    let forms = [json!("do=release"), json!("recall=17&do=retry")];
+    let expected = [&none, &priority, &none, &forms[0], &recalls, &forms[1]];
+    assert_eq!(bodies, expected);
+}
+
+#[test]
 fn a_trail_that_was_moved_away_begins_anew() {
     let desk = audited();
     desk.stage(&["/d/1"]);
