@@ -2,6 +2,9 @@
 
 use crate::desk::{Desk, archive};
 use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::process::Command;
+use tapewise_house::tgt::program;
 use tapewise_serve::ServeSettings;
 
 /// Words that begin as our metrics do.
@@ -42,4 +45,21 @@ fn the_dashboard_and_the_alerts_know_every_metric_by_its_name() {
         serde_json::from_str(&dashboard.expect("a dashboard")).expect("JSON");
     assert_eq!(dashboard["uid"], "tapewise-serve");
     assert!(dashboard["id"].is_null());
+}
+
+#[test]
+fn the_alerts_fire_when_they_should() {
+    let Some(promtool) = program("promtool") else {
+        let line = b"\nSKIPPED: the alerts: no promtool; Debian has it in the package prometheus\n";
+        // Not eprintln!, which the harness swallows when a test passes.
+        let _ = std::io::stderr().write_all(line);
+        return;
+    };
+    let test = Command::new(promtool)
+        .args(["test", "rules", "alerts_test.yml"])
+        .current_dir(tapewise_house::root().join("contrib/grafana"))
+        .output();
+    let test = test.expect("promtool runs");
+    let said = String::from_utf8_lossy(&test.stderr);
+    assert!(test.status.success(), "{said}");
 }
