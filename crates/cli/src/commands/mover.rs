@@ -7,12 +7,14 @@ mod status;
 use crate::archive::Archive;
 use crate::crew::{LEASE, lessee};
 use crate::error::{CliError, Exit};
+use crate::gather::LOOK;
 use crate::interrupt::stop_on_interrupt;
 use crate::log::{self, About};
 use crate::moving::{Moving, SetAtEnd, window};
 use crate::output::say;
 use crate::quantity;
 use crate::socket::{bind, host_name, most_connections, resolve};
+use crate::systemd::{self, Pulse};
 use crate::telemetry::tracer;
 use crate::watch::Watch;
 use clap::builder::NonEmptyStringValueParser;
@@ -20,7 +22,7 @@ use signal_hook::consts::SIGTERM;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tapewise_serve::{Work, listen, router_of_mover};
 
@@ -83,6 +85,16 @@ enum What {
     Status(status::Status),
     Drain(outage::Drain),
     Resume(outage::Resume),
+}
+
+/// Tells systemd that the mover is there, and then that it is alive, until it is over.
+fn tell_systemd(work: &Work, is_over: &AtomicBool) {
+    systemd::notify("READY=1");
+    let mut pulse = Pulse::begin();
+    while !is_over.load(Ordering::Relaxed) {
+        pulse.beat(work);
+        std::thread::sleep(LOOK);
+    }
 }
 
 fn lease_time(text: &str) -> Result<Duration, String> {
@@ -166,6 +178,7 @@ pub fn run(args: &Mover) -> Result<ExitCode, CliError> {
                 },
             );
         }
+        scope.spawn(|| tell_systemd(&work, &is_over));
         moving.work()
     });
     done.map(|()| ExitCode::SUCCESS)

@@ -2,6 +2,8 @@
 
 use crate::archive::{catalogue, desk, empty_cache};
 use crate::program::Desk;
+use std::os::unix::net::UnixDatagram;
+use std::time::Duration;
 use tapewise_archive::catalogue::{CacheRecords, Files, NewRecall, Requests, Terms};
 
 /// Files on tape that are asked for and kept in the cache, which has room for one of them.
@@ -208,5 +210,29 @@ fn a_drive_of_another_kind_than_the_archives_profile_is_named_once_and_used() {
             "drive0 is a ULT3580-TD8, whose profile is lto8: times will be predicted as of {profile}"
         );
         assert_eq!(ran.err.matches(&notice).count(), notices, "{}", ran.err);
+    }
+}
+
+#[test]
+fn systemd_hears_that_a_mover_and_a_service_are_ready_and_then_that_they_are_alive() {
+    let desk = desk();
+    for args in [
+        "mover --archive A --quiet",
+        "serve --archive A --listen 127.0.0.1:0 --no-drives --quiet",
+    ] {
+        let path = desk.path().join(&args[..5]);
+        let manager = UnixDatagram::bind(&path).expect("a socket");
+        let patience = Some(Duration::from_secs(60));
+        manager.set_read_timeout(patience).expect("set");
+        let name = path.to_str().expect("text");
+        let variables = [("NOTIFY_SOCKET", name), ("WATCHDOG_USEC", "100000")];
+        let mut program = desk.start(args, &variables);
+        for expected in ["READY=1", "WATCHDOG=1", "WATCHDOG=1"] {
+            let mut heard = [0; 64];
+            let bytes = manager.recv(&mut heard).expect("a sign of life");
+            assert_eq!(String::from_utf8_lossy(&heard[..bytes]), expected, "{args}");
+        }
+        program.kill().expect("it was there");
+        program.wait().expect("ended");
     }
 }

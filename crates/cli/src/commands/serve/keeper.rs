@@ -7,7 +7,7 @@ use crate::gather::LOOK;
 use crate::interrupt::is_set;
 use crate::log::{self, About};
 use crate::output::say;
-use crate::systemd;
+use crate::systemd::{self, Pulse};
 use signal_hook::consts::SIGHUP;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,10 +16,6 @@ use tapewise_serve::{Certificate, Service, Work};
 
 /// How often a certificate's files are looked at.
 const RENEWAL: Duration = Duration::from_secs(60);
-
-/// A drives' side that gives no sign of life for longer hangs. A locate may take 49 minutes until it times out, an
-/// inventory an hour, and a part of a long file an hour to be read.
-const LONGEST_SILENCE: Duration = Duration::from_secs(4 * 3600);
 
 /// How long a stage request is remembered after all of its files ended.
 const REMEMBERED_NS: i64 = 14 * 86_400_000_000_000;
@@ -39,7 +35,7 @@ impl Keeper<'_> {
         let reload = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(SIGHUP, Arc::clone(&reload)).map_err(CliError::failed)?;
         systemd::notify("READY=1");
-        let (mut renewed, mut alive) = (Instant::now(), Instant::now());
+        let (mut renewed, mut pulse) = (Instant::now(), Pulse::begin());
         let (mut settled, mut said) = (None::<Instant>, String::new());
         while !is_set(self.stop) {
             std::thread::sleep(LOOK);
@@ -54,11 +50,7 @@ impl Keeper<'_> {
                 renewed = Instant::now();
                 self.renew();
             }
-            let is_due = systemd::watchdog().is_some_and(|pause| alive.elapsed() >= pause);
-            if is_due && self.work.silence() < LONGEST_SILENCE {
-                alive = Instant::now();
-                systemd::notify("WATCHDOG=1");
-            }
+            pulse.beat(self.work);
         }
         systemd::notify("STOPPING=1");
         Ok(())
