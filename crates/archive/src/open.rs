@@ -9,9 +9,11 @@
 //!
 //! Nothing here prints: what was found and put right is a value.
 
-use crate::cache::{Cache, CacheError, Directory, Disk, QUARANTINE, Recovered, Water, place};
+mod cached;
+
+use crate::cache::{Cache, CacheError, Directory, Disk, QUARANTINE, Recovered, Water};
 use crate::catalogue::{
-    CacheKey, CacheRecords, Catalogue, CatalogueError, FileId, Held, Place, Upgrade, move_catalogue,
+    CacheRecords, Catalogue, CatalogueError, Held, Place, Upgrade, move_catalogue,
 };
 use crate::mover::{Lessee, MoveError, Mover, Settings, TakenUp};
 use crate::reserve::{Reserve, ReserveState};
@@ -377,74 +379,6 @@ impl Archive {
     pub fn reconcile_on(&self, disk: Box<dyn Disk>) -> Result<(Cache, Recovered), OpenError> {
         let records: Arc<dyn Catalogue> = Arc::clone(&self.catalogue);
         Ok(Cache::reconcile(disk, records, self.water())?)
-    }
-
-    /// Opens the contents of a file that lies in the cache, for a process that does not have the cache; nothing
-    /// where it does not lie there. Whoever reads it gets all of it, even if it is evicted meanwhile.
-    ///
-    /// # Errors
-    /// [`OpenError::Catalogue`] and [`OpenError::Io`]; the latter of kind `InvalidData` if it has another length than it
-    /// was stored with.
-    pub fn open_cached(&self, file: FileId) -> Result<Option<std::fs::File>, OpenError> {
-        let Some(cached) = self.catalogue.cached(file)? else {
-            return Ok(None);
-        };
-        let path = self.cache_directory().join(place(cached.key));
-        match std::fs::File::open(&path) {
-            Ok(opened) => match opened.metadata().map_err(at(&path))?.len() {
-                bytes if bytes == cached.bytes => Ok(Some(opened)),
-                bytes => {
-                    let stored = cached.bytes;
-                    let what = format!("has {bytes} bytes, and was stored with {stored}");
-                    Err(at(&path)(io::Error::new(io::ErrorKind::InvalidData, what)))
-                }
-            },
-            // Evicted since the catalogue was asked.
-            Err(error)
-                if error.kind() == io::ErrorKind::NotFound
-                    && self.catalogue.cached(file)? != Some(cached) =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(at(&path)(error)),
-        }
-    }
-
-    /// Takes files out of the records of the cache that are not there any more, or not in their length, so that whoever
-    /// wants them has them read from tape. Returns those; the others stay recorded: no copy of them is whole there, or no
-    /// cache is there at all, as on a disk that is not mounted.
-    ///
-    /// # Errors
-    /// As [`Archive::look_at_tie`].
-    pub fn forget_gone(&self, files: &[FileId]) -> Result<Vec<FileId>, OpenError> {
-        let root = self.cache_directory();
-        Ok(Cache::forget_gone(&root, self.catalogue.as_ref(), files)?)
-    }
-
-    /// Looks for the live files of these paths in the cache, as far as they are recorded there, and does the same with
-    /// those that are gone.
-    ///
-    /// # Errors
-    /// As [`Archive::look_at_tie`].
-    pub fn look_for(&self, paths: &[&[u8]]) -> Result<(), OpenError> {
-        let mut gone = Vec::new();
-        for cached in self.catalogue.cached_at(paths)? {
-            // What was evicted meanwhile may have been brought again.
-            let is_there = self.is_in_place(cached.key, cached.bytes);
-            if !is_there && self.catalogue.cached(cached.file)? == Some(cached) {
-                gone.push(cached.file);
-            }
-        }
-        if !gone.is_empty() {
-            self.forget_gone(&gone)?;
-        }
-        Ok(())
-    }
-
-    /// Whether a file that is recorded in the cache lies there, as far as its length tells.
-    pub fn is_in_place(&self, key: CacheKey, bytes: u64) -> bool {
-        let path = self.cache_directory().join(place(key));
-        std::fs::metadata(path).is_ok_and(|found| found.len() == bytes)
     }
 
     fn disk(&self) -> Result<Box<dyn Disk>, OpenError> {

@@ -231,7 +231,8 @@ fn sizes_are_those_of_the_command_line() {
         eprintln!("SKIPPED: no chromium that starts, so the sizes were not looked at");
         return;
     };
-    let words = std::fs::read_to_string(here().join("../plot/parts/words.js"));
+    let words = tapewise_house::root().join("crates/plot/parts/words.js");
+    let words = std::fs::read_to_string(words);
     let words = words.expect("the words").replace("export ", "");
     for count in [999, 1_230, 20_500, 200_000_000, 150_000_000_000_u64] {
         let said = browser.value(&format!("(() => {{ {words} return bytes({count}); }})()"));
