@@ -1,8 +1,9 @@
 //! When each recall of the queue is likely to be answered, planned when somebody looks.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
 use tapewise_archive::catalogue::{CatalogueError, OutOfUse, RequestId};
 use tapewise_archive::forecast::{Awaited, BusyDrive, Forecast};
 use tapewise_archive::kept::Kept;
@@ -194,7 +195,15 @@ impl Outlook {
 
 /// The last plan.
 #[derive(Default)]
-pub(crate) struct Planned(Kept<Arc<Outlook>>);
+pub(crate) struct Planned {
+    kept: Kept<Arc<Outlook>>,
+    /// For those who come while the queue is planned anew.
+    last: Mutex<Option<Arc<Outlook>>>,
+    planning: Mutex<()>,
+}
+
+/// How long somebody waits for a plan if there is an older one.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Planned {
     /// The queue as it is planned now, or was a short time ago.
@@ -205,22 +214,75 @@ impl Planned {
         now_ns: i64,
         unattended: Option<String>,
     ) -> Result<Arc<Outlook>, CatalogueError> {
-        let plan = || {
+        self.with(|| {
             let outlook = Outlook::of(archive, on_paper, now_ns)?;
-            Ok(Arc::new(match unattended {
+            Ok(match unattended {
                 Some(why) => outlook.unattended(why),
                 None => outlook,
-            }))
+            })
+        })
+    }
+
+    /// Plans anew, unless that was done a short time ago or somebody else does it and takes long.
+    fn with<E>(&self, plan: impl FnOnce() -> Result<Outlook, E>) -> Result<Arc<Outlook>, E> {
+        let last = || self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let came = Instant::now();
+        let turn = loop {
+            match self.planning.try_lock() {
+                Err(TryLockError::WouldBlock) if came.elapsed() < PATIENCE => {
+                    thread::sleep(PATIENCE / 100);
+                }
+                turn => break turn,
+            }
         };
-        self.0
-            .with(Instant::now, plan, |outlook| Arc::clone(outlook))
+        let is_busy = matches!(turn, Err(TryLockError::WouldBlock));
+        if let Some(last) = last().clone().filter(|_| is_busy) {
+            return Ok(last);
+        }
+        let plan = || plan().map(Arc::new);
+        let kept = self
+            .kept
+            .with(Instant::now, plan, |kept| Arc::clone(kept))?;
+        *last() = Some(Arc::clone(&kept));
+        Ok(kept)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc;
     use tapewise_archive::catalogue::{Outage, Resource};
+
+    #[test]
+    fn whoever_comes_while_the_queue_is_planned_for_long_gets_the_last_plan() {
+        let outlook = |at_ns| Outlook {
+            at_ns,
+            ..Outlook::default()
+        };
+        let planned = Planned::default();
+        let at_ns = |plan: &dyn Fn() -> Result<Outlook, &'static str>| {
+            planned.with(plan).map(|outlook| outlook.at_ns)
+        };
+        assert_eq!(at_ns(&|| Err("no catalogue")), Err("no catalogue"));
+        assert_eq!(at_ns(&|| Ok(outlook(1))), Ok(1));
+        let (is_planning, planning) = mpsc::channel();
+        let (ends, end) = mpsc::channel::<()>();
+        thread::scope(|scope| {
+            let long = scope.spawn(|| {
+                let plan = move || {
+                    is_planning.send(()).expect("heard");
+                    end.recv().expect("an end");
+                    Ok::<_, &str>(outlook(2))
+                };
+                planned.with(plan).map(|outlook| outlook.at_ns)
+            });
+            planning.recv().expect("begun");
+            assert_eq!(at_ns(&|| Err("planned twice")), Ok(1));
+            ends.send(()).expect("heard");
+            assert_eq!(long.join().expect("no panic"), Ok(2));
+        });
+    }
 
     #[test]
     fn when_all_has_come_is_known_only_if_all_is_planned() {
