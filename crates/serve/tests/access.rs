@@ -130,8 +130,11 @@ fn a_token_stages_what_its_scope_covers_and_nothing_else() {
     }
     // The page has the own requests only.
     desk.by(&signer.with("sub", json!("eve")));
+    let why = "T00001L8 is missing";
+    desk.work.is_stuck(why.to_owned());
     let page = desk.ask("GET", "/", "").body;
     assert!(page.contains("Your requests"), "{page}");
+    assert!(page.contains("is tried again"), "{page}");
     assert!(!page.contains(&id) && !page.contains("T00001L8"), "{page}");
     desk.ask("GET", &format!("/request/{id}"), "")
         .refused(404, "no stage request");

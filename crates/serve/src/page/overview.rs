@@ -126,6 +126,10 @@ impl Shown {
                     escaped(why)
                 )
             }
+            // The reason may name what others asked for.
+            Doing::Waiting(_) if !self.sees_all => {
+                "<span class=\"bad\">Something cannot be read or written now, and is tried again.</span>".to_owned()
+            }
             Doing::Waiting(why) => format!(
                 "<span class=\"bad\">Something cannot be read or written now, and is tried again:</span> {}",
                 escaped(why)
