@@ -7,7 +7,8 @@ use catalogue_help::{assert_sound, file, foreign, recorded, segment, store, volu
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    CacheKey, Catalogue, CatalogueError, CopyState, ListItem, Pattern, Recorded, Rediscovered,
+    CacheKey, Catalogue, CatalogueError, CopyState, FileId, ListItem, Pattern, Recorded,
+    Rediscovered,
 };
 use tapewise_archive::record::{Segment, Volume, VolumeFormat};
 
@@ -25,7 +26,39 @@ on_each_database!(
     no_file_is_stored_where_another_one_needs_a_directory,
     of_two_versions_the_one_stored_last_is_the_later_one_though_the_clock_was_set_back,
     a_copy_of_which_one_part_is_gone_is_not_whole_because_another_part_is_found,
+    of_files_that_are_gone_from_the_cache_those_that_are_nowhere_else_stay_recorded,
 );
+
+fn of_files_that_are_gone_from_the_cache_those_that_are_nowhere_else_stay_recorded(
+    catalogue: Arc<dyn Catalogue>,
+) {
+    let on_tape = [recorded("a", 10, 700), recorded("b", 20, 700)];
+    let added = catalogue.add_recorded(&foreign("T00001L8"), &on_tape, 5);
+    added.expect("added");
+    for (key, path) in [(1, "a"), (2, "b")] {
+        let file = catalogue.live_file(path.as_bytes());
+        let file = file.expect("a catalogue").expect("a file");
+        let staged = catalogue.stage_cached(CacheKey(key), file, 700, 99);
+        staged.expect("in the cache");
+    }
+    let stored = catalogue.store_cached(&[(CacheKey(3), store("film", 500, 1))], 10);
+    let film = stored.expect("stored")[0].0;
+    let cached = || {
+        let paths = ["b", "film", "a", "nobody"].map(str::as_bytes);
+        let mut found = catalogue.cached_at(&paths).expect("a catalogue");
+        found.sort_by_key(|cached| cached.key.0);
+        found
+    };
+    let files: Vec<FileId> = cached().iter().map(|cached| cached.file).collect();
+    assert_eq!(files.len(), 3);
+    let gone = [files[0], film];
+    assert_eq!(catalogue.forget_cached(&gone).expect("an answer"), [film]);
+    let left: Vec<FileId> = cached().iter().map(|cached| cached.file).collect();
+    assert_eq!(left, [files[1], film]);
+    assert_eq!(catalogue.forget_cached(&gone).expect("an answer"), [film]);
+    assert!(catalogue.forget_cached(&[]).expect("an answer").is_empty());
+    assert_sound(catalogue.as_ref());
+}
 
 fn a_foreign_volume_comes_in_whole_and_its_files_are_found_in_tape_order(
     catalogue: Arc<dyn Catalogue>,
