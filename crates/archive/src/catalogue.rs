@@ -37,7 +37,9 @@ pub use cached::{CacheRecords, Cached, Evicted, Holds, Tie};
 pub(crate) use error::too_long;
 pub use error::{CatalogueError, Result};
 pub use failures::Failures;
-pub use files::{Copy, CopyState, Entry, FileState, Files, Found, NewFile, NewStore, Terms};
+pub use files::{
+    Copy, CopyState, Entry, FileState, Files, Found, NewFile, NewStore, Placed, Terms,
+};
 pub use ids::{CacheKey, FileId, RequestId, VolumeId, WriteId};
 pub use leases::{Claim, Holder, Lease, Leases, OutOfUse, Outage, Resource, Wanted};
 pub use moving::move_catalogue;
@@ -53,6 +55,7 @@ pub use sql::Held;
 pub use sqlite::{KNOWN as KNOWN_SCHEMA, SqliteCatalogue};
 pub use stages::{
     NewStage, OpenFiles, Stage, StageInBrief, StagedFile, Stages, Submitted, WantedFile,
+    why_no_file,
 };
 pub use tally::{Ended, Tally};
 pub use upgrade::Upgrade;

@@ -27,7 +27,48 @@ on_each_database!(
     of_two_versions_the_one_stored_last_is_the_later_one_though_the_clock_was_set_back,
     a_copy_of_which_one_part_is_gone_is_not_whole_because_another_part_is_found,
     of_files_that_are_gone_from_the_cache_those_that_are_nowhere_else_stay_recorded,
+    many_paths_are_looked_up_at_once_files_and_directories,
 );
+
+fn many_paths_are_looked_up_at_once_files_and_directories(catalogue: Arc<dyn Catalogue>) {
+    let files: Vec<Recorded> = (0..1_000)
+        .map(|number| recorded(&format!("d{}/{number}", number % 150), 10 + number, 700))
+        .collect();
+    let added = catalogue.add_recorded(&foreign("T00001L8"), &files, 5);
+    added.expect("added");
+    let first = catalogue.live_file(b"d0/0").expect("a catalogue");
+    let first = first.expect("a file");
+    let staged = catalogue.stage_cached(CacheKey(1), first, 700, 99);
+    staged.expect("in the cache");
+    let stored = catalogue.store_cached(&[(CacheKey(3), store("film", 500, 1))], 10);
+    stored.expect("stored");
+    let mut asked: Vec<Vec<u8>> = files.iter().map(|one| one.file.path.clone()).collect();
+    asked.extend((0..151).map(|number| format!("d{number}").into_bytes()));
+    asked.extend([b"film".to_vec(), b"nobody".to_vec(), b"d0/0".to_vec()]);
+    let asked: Vec<&[u8]> = asked.iter().map(Vec::as_slice).collect();
+    let mut placed = catalogue.placed(&asked).expect("a catalogue");
+    placed.sort_by(|one, other| one.path.cmp(&other.path));
+    placed.dedup();
+    assert_eq!(placed.len(), 1_001);
+    let tells = |at: usize| {
+        let one = &placed[at];
+        (&*one.path, one.bytes, one.cached, one.is_on_tape)
+    };
+    assert_eq!(tells(0), (&b"d0/0"[..], 700, Some(CacheKey(1)), true));
+    assert_eq!(placed[0].file, first);
+    assert_eq!(tells(1), (&b"d0/150"[..], 700, None, true));
+    assert_eq!(tells(1_000), (&b"film"[..], 500, Some(CacheKey(3)), false));
+    let directories = catalogue.directories_among(&asked).expect("a catalogue");
+    let expected = (0..150).map(|number| format!("d{number}").into_bytes());
+    assert_eq!(directories, expected.collect());
+    assert!(catalogue.placed(&[]).expect("a catalogue").is_empty());
+    assert!(
+        catalogue
+            .directories_among(&[])
+            .expect("a catalogue")
+            .is_empty()
+    );
+}
 
 fn of_files_that_are_gone_from_the_cache_those_that_are_nowhere_else_stay_recorded(
     catalogue: Arc<dyn Catalogue>,

@@ -96,7 +96,7 @@ pub fn router(service: Arc<Service>) -> Router {
     let router = both(router, "/stage/{id}", get(tape::poll).delete(tape::delete));
     let router = both(router, "/stage/{id}/cancel", post(tape::cancel));
     let router = both(router, "/release/{id}", post(tape::release));
-    let router = both(router, "/archiveinfo", post(tape::archiveinfo));
+    let router = both(router, "/archiveinfo", post(tape::locality::archiveinfo));
     router
         .method_not_allowed_fallback(async || Problem::wrong_method())
         // Bodies are read, and bounded, by `admit`.

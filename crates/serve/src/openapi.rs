@@ -21,7 +21,7 @@ use utoipa::{Modify, OpenApi};
         tape::delete,
         tape::cancel,
         tape::release,
-        tape::archiveinfo,
+        tape::locality::archiveinfo,
         files::get,
         status::status,
         status::queue,

@@ -10,9 +10,11 @@
 //! - what a client says below `targetedMetadata` for other sites, or in keys that are unknown there, is passed over, as
 //!   the specification wants it; every other unknown key is refused, for it may be a misspelt one.
 
+pub(crate) mod locality;
+
 use crate::access::{Deed, Who};
 use crate::body::{Body, Object, parse, without_zero};
-use crate::files::{find, not_its_own};
+use crate::files::not_its_own;
 use crate::lifetime;
 use crate::names::meanings;
 use crate::problem::Problem;
@@ -23,15 +25,14 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
+use locality::Places;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tapewise_archive::catalogue::{
-    CopyState, FileId, NewStage, OpenFiles, OutOfUse, RequestState, Stage, StagedFile, Submitted,
-    WantedFile,
+    FileId, NewStage, OpenFiles, RequestState, Stage, StagedFile, Submitted, WantedFile,
 };
-use tapewise_archive::movers::broken_volume_of;
 use utoipa::ToSchema;
 
 /// Where the API stands below the service's address.
@@ -506,8 +507,12 @@ pub(crate) async fn release(
         if id == NO_ID {
             let paths = || asked.paths.iter();
             paths().try_for_each(|path| who.check_own(Deed::Stage, path))?;
-            let files = paths().filter_map(|path| find(service, path).transpose());
-            let files: Vec<FileId> = files.collect::<Result<_, _>>()?;
+            let meant: Vec<Vec<Vec<u8>>> = paths().filter_map(|path| meanings(path).ok()).collect();
+            let places = Places::of(catalogue.as_ref(), meant.iter().flatten())?;
+            let files = meant
+                .iter()
+                .filter_map(|paths| Some(places.file(paths)?.file));
+            let files: Vec<FileId> = files.collect();
             catalogue.release_files(&who.name, &files)?;
             service.work.ring();
             return Ok(());
@@ -520,81 +525,4 @@ pub(crate) async fn release(
         Ok(())
     };
     service.ask(release).await
-}
-
-/// Where a file is, or why that cannot be told.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Info {
-    path: String,
-    /// DISK, TAPE, DISK_AND_TAPE, LOST, NONE for an empty file, or UNAVAILABLE for one whose cartridges are out of use for
-    /// good; absent: there is an `error`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    locality: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-/// A locality, or why it cannot be told.
-type Locality = Result<&'static str, String>;
-
-/// Where files are.
-#[utoipa::path(post, path = "/tape/v1/archiveinfo", tag = "tape", request_body = PathsBody,
-    responses((status = 200, body = [Info]), (status = 400, body = Problem)))]
-pub(crate) async fn archiveinfo(
-    State(service): State<Arc<Service>>,
-    Extension(who): Extension<Arc<Who>>,
-    body: Bytes,
-) -> Result<Response, Problem> {
-    let infos = move |service: &Service| {
-        let asked: PathsBody = parse(&body)?;
-        let mut seen = BTreeSet::new();
-        let mut paths = asked.paths;
-        paths.retain(|path| seen.insert(path.clone()));
-        paths.truncate(service.limits.files);
-        let out_of_use = service.archive.catalogue.out_of_use()?;
-        let infos = paths.into_iter().map(|path| {
-            let found = match who.check(Deed::Locate, &path) {
-                Ok(()) => locality(service, &path, &out_of_use)?,
-                Err(problem) => Err(problem.detail().to_owned()),
-            };
-            Ok(Info {
-                path,
-                locality: found.as_ref().ok().copied(),
-                error: found.err(),
-            })
-        });
-        infos.collect::<Result<Vec<Info>, Problem>>()
-    };
-    Ok(Json(service.ask(infos).await?).into_response())
-}
-
-fn locality(
-    service: &Service,
-    spelling: &str,
-    out_of_use: &[OutOfUse],
-) -> Result<Locality, Problem> {
-    let paths = match meanings(spelling) {
-        Ok(paths) => paths,
-        Err(why) => return Ok(Err(why)),
-    };
-    let catalogue = service.archive.catalogue.as_ref();
-    let Some(file) = find(service, spelling)? else {
-        return Ok(Err(catalogue.why_no_file(&paths)?));
-    };
-    let entry = catalogue.file(file)?;
-    let (archive, bytes) = (&service.archive, entry.file.bytes);
-    let is_here = (entry.cached).is_some_and(|key| archive.is_in_place(key, bytes));
-    let needs_tape = !is_here && bytes > 0;
-    if needs_tape && broken_volume_of(catalogue, &entry, out_of_use)?.is_some() {
-        return Ok(Ok("UNAVAILABLE"));
-    }
-    let mut copies = entry.copies.iter();
-    let is_on_tape = copies.any(|copy| copy.state == CopyState::Whole);
-    Ok(Ok(match (bytes, is_here, is_on_tape) {
-        (0, ..) => "NONE",
-        (_, true, true) => "DISK_AND_TAPE",
-        (_, true, false) => "DISK",
-        (_, false, true) => "TAPE",
-        (_, false, false) => "LOST",
-    }))
 }

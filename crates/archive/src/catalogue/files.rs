@@ -4,6 +4,7 @@ use super::ids::{CacheKey, FileId, RequestId, VolumeId};
 use super::{Pattern, Result};
 use crate::record::{File, Owner, Segment};
 use crate::sums::Sum;
+use std::collections::HashSet;
 
 /// How far a file has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -170,6 +171,21 @@ pub struct Found {
     pub lacking: u32,
 }
 
+/// Where a live file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The file.
+    pub file: FileId,
+    /// Its path.
+    pub path: Vec<u8>,
+    /// Its length.
+    pub bytes: u64,
+    /// Where in the cache it lies.
+    pub cached: Option<CacheKey>,
+    /// Whether a whole copy is on tape.
+    pub is_on_tape: bool,
+}
+
 /// What is known of files.
 pub trait Files: Send + Sync {
     /// Announces files that go to tape straight from where they are; they are live, and their
@@ -181,6 +197,12 @@ pub trait Files: Send + Sync {
 
     /// The live file of a path.
     fn live_file(&self, path: &[u8]) -> Result<Option<FileId>>;
+
+    /// Where the live files of these paths are, in no order.
+    fn placed(&self, paths: &[&[u8]]) -> Result<Vec<Placed>>;
+
+    /// Which of these paths are directories: a live file is below.
+    fn directories_among(&self, paths: &[&[u8]]) -> Result<HashSet<Vec<u8>>>;
 
     /// Every file that has or had this path, retired ones among them; the oldest first.
     fn versions(&self, path: &[u8]) -> Result<Vec<FileId>>;

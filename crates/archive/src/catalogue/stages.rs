@@ -7,7 +7,16 @@
 use super::Result;
 use super::ids::{FileId, RequestId};
 use super::requests::RequestState;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+/// Why none of the paths that a client may mean is a file that can be had.
+pub fn why_no_file(paths: &[Vec<u8>], directories: &HashSet<Vec<u8>>) -> &'static str {
+    if paths.iter().any(|path| directories.contains(path)) {
+        "this is a directory: ask for the files in it"
+    } else {
+        "the archive has no such file"
+    }
+}
 
 /// A list of files that somebody asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,9 +140,6 @@ pub trait Stages: Send + Sync {
 
     /// A stage, if there is one.
     fn stage(&self, user: &str, id: &str) -> Result<Option<Stage>>;
-
-    /// Why none of these paths is a file that can be had: there is none, or a directory.
-    fn why_no_file(&self, paths: &[Vec<u8>]) -> Result<String>;
 
     /// Who asked for a stage, if there is one of this id.
     fn stage_owner(&self, id: &str) -> Result<Option<String>>;

@@ -3,14 +3,15 @@
 use super::found::find;
 use super::names;
 use super::rows::{SEGMENT, check_path, checked, insert_sums, segment, sums};
-use super::{Database, Row, Transaction, Value, all, many, new_row, one, params, run};
+use super::{Database, Row, ToValue, Transaction, Value, all, many, new_row, one, params, run};
 use crate::catalogue::{
     CatalogueError, Copy, Entry, FileId, FileState, Files, Found, NewFile, NewStore, PART_NAMES,
-    Pattern, RequestId, Result,
+    Pattern, Placed, RequestId, Result,
 };
 use crate::record::{File, Owner};
 use crate::sums::Sum;
 use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 
 /// The number of the live file of a path.
 pub const LIVE_AT: &str = "SELECT id FROM file WHERE path = ?1 AND state = 'live'";
@@ -335,6 +336,43 @@ fn entry(transaction: &Transaction<'_>, id: FileId) -> Result<Entry> {
     Ok(entry)
 }
 
+/// Which of these paths are directories. Each question is a journey to the server, so it is about many of them.
+pub(super) fn directories_among(
+    transaction: &Transaction<'_>,
+    paths: &[&[u8]],
+) -> Result<HashSet<Vec<u8>>> {
+    const IN_A_QUESTION: usize = 64;
+    let is_one = |at: usize| {
+        let (from, until) = (2 * at + 1, 2 * at + 2);
+        format!(
+            "EXISTS (SELECT 1 FROM file WHERE state = 'live' AND path > ?{from} AND path < ?{until})"
+        )
+    };
+    let questions: Vec<String> = (0..IN_A_QUESTION).map(is_one).collect();
+    let sql = format!("SELECT {}", questions.join(", "));
+    let mut found = HashSet::new();
+    for some in paths.chunks(IN_A_QUESTION) {
+        // The last ones stand there several times, so that there is one such query to be kept prepared.
+        let asked = some.iter().cycle().take(IN_A_QUESTION);
+        let inside =
+            asked.flat_map(|path| [b'/', b'/' + 1].map(|byte| [path, &[byte][..]].concat()));
+        let inside: Vec<Vec<u8>> = inside.collect();
+        let values: Vec<Value<'_>> = inside
+            .iter()
+            .map(ToValue::to_value)
+            .collect::<Result<_>>()?;
+        transaction.search(&sql, &values, &mut |row| {
+            for (at, path) in some.iter().enumerate() {
+                if row.get(at)? {
+                    found.insert(path.to_vec());
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    Ok(found)
+}
+
 impl<D: Database> Files for D {
     fn announce(&self, files: &[NewStore], at_ns: i64) -> Result<Vec<(FileId, RequestId)>> {
         self.write(|transaction| {
@@ -352,6 +390,30 @@ impl<D: Database> Files for D {
 
     fn live_file(&self, path: &[u8]) -> Result<Option<FileId>> {
         self.read(|transaction| file_at(transaction, LIVE_AT, path))
+    }
+
+    fn placed(&self, paths: &[&[u8]]) -> Result<Vec<Placed>> {
+        let sql = "SELECT id, path, bytes, (SELECT key FROM cached WHERE cached.file = file.id), \
+            EXISTS (SELECT 1 FROM copy WHERE copy.file = file.id AND copy.state = 'whole') \
+            FROM file WHERE state = 'live' AND path IN ({many})";
+        self.read(|transaction| {
+            let mut found = Vec::new();
+            many(transaction, sql, &[], paths, |row| {
+                found.push(Placed {
+                    file: row.get(0)?,
+                    path: row.get(1)?,
+                    bytes: row.get(2)?,
+                    cached: row.get(3)?,
+                    is_on_tape: row.get(4)?,
+                });
+                Ok(())
+            })?;
+            Ok(found)
+        })
+    }
+
+    fn directories_among(&self, paths: &[&[u8]]) -> Result<HashSet<Vec<u8>>> {
+        self.read(|transaction| directories_among(transaction, paths))
     }
 
     fn versions(&self, path: &[u8]) -> Result<Vec<FileId>> {

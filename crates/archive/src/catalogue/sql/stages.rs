@@ -1,11 +1,12 @@
 //! Stage requests.
 
+use super::files::directories_among;
 use super::requests::submit_live;
 use super::rows::check_path;
 use super::{Database, Row, Transaction, Value, all, enter, many, one, params, run};
 use crate::catalogue::{
     FileId, NewRecall, NewStage, OpenFiles, RequestId, RequestState, Result, Stage, StageInBrief,
-    StagedFile, Stages, Submitted, Terms, WantedFile,
+    StagedFile, Stages, Submitted, Terms, WantedFile, why_no_file,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -50,20 +51,6 @@ fn live(transaction: &Transaction<'_>, paths: &[&[u8]]) -> Result<HashMap<Vec<u8
     Ok(live)
 }
 
-/// Why a file that is not live cannot be had.
-fn why_not(transaction: &Transaction<'_>, paths: &[Vec<u8>]) -> Result<String> {
-    for path in paths {
-        let with = |byte: u8| [path.as_slice(), &[byte]].concat();
-        let sql =
-            "SELECT EXISTS (SELECT 1 FROM file WHERE state = 'live' AND path > ?1 AND path < ?2)";
-        let below = params![with(b'/'), with(b'/' + 1)];
-        if one(transaction, sql, below, |row| row.get(0))? == Some(true) {
-            return Ok("this is a directory: ask for the files in it".to_owned());
-        }
-    }
-    Ok("the archive has no such file".to_owned())
-}
-
 /// What comes of a wanted file.
 enum Fate {
     /// It lies in the cache.
@@ -84,17 +71,23 @@ fn fates(transaction: &Transaction<'_>, stage: &NewStage) -> Result<(Vec<Fate>, 
         .flat_map(|wanted| wanted.paths.iter().flatten());
     let paths: Vec<&[u8]> = paths.map(Vec::as_slice).collect();
     let live = live(transaction, &paths)?;
+    let missing: Vec<&[u8]> = paths
+        .into_iter()
+        .filter(|&path| !live.contains_key(path))
+        .collect();
+    let directories = directories_among(transaction, &missing)?;
     let (mut recalls, mut asked) = (Vec::new(), HashMap::new());
     let fate = |wanted: &WantedFile| {
         let paths = match &wanted.paths {
             Ok(paths) => paths,
-            Err(why) => return Ok(Fate::Refused(None, why.clone())),
+            Err(why) => return Fate::Refused(None, why.clone()),
         };
         let Some(found) = paths.iter().find_map(|path| live.get(path)) else {
-            return Ok(Fate::Refused(None, why_not(transaction, paths)?));
+            let why = why_no_file(paths, &directories);
+            return Fate::Refused(None, why.to_owned());
         };
         let file = found.file;
-        Ok(match found.shared {
+        match found.shared {
             _ if found.is_empty => {
                 let why = "the file is empty: there is nothing to bring from tape";
                 Fate::Refused(Some(file), why.to_owned())
@@ -118,9 +111,9 @@ fn fates(transaction: &Transaction<'_>, stage: &NewStage) -> Result<(Vec<Fate>, 
                 });
                 Fate::Asks(file, place)
             }
-        })
+        }
     };
-    let fates = stage.files.iter().map(fate).collect::<Result<_>>()?;
+    let fates = stage.files.iter().map(fate).collect();
     Ok((fates, recalls))
 }
 
@@ -322,10 +315,6 @@ impl<D: Database> Stages for D {
                 files: files(transaction, id)?,
             }))
         })
-    }
-
-    fn why_no_file(&self, paths: &[Vec<u8>]) -> Result<String> {
-        self.read(|transaction| why_not(transaction, paths))
     }
 
     fn stage_owner(&self, id: &str) -> Result<Option<String>> {
