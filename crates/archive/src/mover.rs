@@ -322,6 +322,15 @@ impl MoveError {
         is_by_pool || self.other_cartridge().is_some()
     }
 
+    /// Whether the cartridge would not be read the next time either.
+    fn is_for_good(&self) -> bool {
+        let is_unusable = matches!(
+            self,
+            MoveError::NoMap { .. } | MoveError::Pool(PoolError::Unusable { .. })
+        );
+        is_unusable || self.is_unreadable_label() || self.is_wrong_label()
+    }
+
     /// What went wrong with a volume, for whoever names the volume anyway.
     fn of_volume(&self) -> String {
         match self {

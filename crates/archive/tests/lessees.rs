@@ -549,47 +549,52 @@ fn a_cartridge_whose_label_cannot_be_read_is_tried_once_in_two_drives_at_most_an
 }
 
 #[test]
-fn a_cartridge_with_the_label_of_another_is_mounted_once_and_left_alone() {
-    let (site, files) = stored(3);
-    let cartridges = site.directory.path().join("library/cartridges");
-    for file in ["0.data", "0.index"] {
-        let (from, to) = ("TW0002", "TW0001");
-        std::fs::copy(
-            cartridges.join(from).join(file),
-            cartridges.join(to).join(file),
-        )
-        .expect("another recording");
-    }
-    let to = site.destination("back");
-    let mut site = site;
-    site.request(&files.iter().collect::<Vec<_>>(), &to);
-    let common = Common::of(&site);
-    let recall = || {
-        let mut pool = pool(&common.library, 3);
-        let (done, events) = common.work("ada", &mut pool, |mover| mover.recall());
-        let mounts = events.into_iter().filter(|event| {
-            event.action == Action::Mount && event.cartridge.as_deref() == Some("TW0001")
-        });
-        (done.expect("recalled"), mounts.count())
-    };
-    let (done, mounts) = recall();
-    assert_eq!((mounts, done.failed.len()), (1, 0));
-    let [(label, why)] = &done.unavailable[..] else {
-        panic!("{:?}", done.unavailable);
-    };
-    assert_eq!(label, "TW0001");
-    for words in [
-        "TW0001 by its barcode; the label on tape says TW0002",
-        "mover resume --volume TW0001",
+fn a_cartridge_that_is_another_one_or_that_no_drive_takes_is_tried_and_left_alone() {
+    for (drives, is_other, said) in [
+        (
+            3,
+            true,
+            "TW0001 by its barcode; the label on tape says TW0002",
+        ),
+        (1, false, "cannot use TW0001"),
     ] {
-        assert!(why.contains(words), "{words:?} not in {why}");
+        let (mut site, files) = stored(drives);
+        let cartridges = site.directory.path().join("library/cartridges");
+        let [mine, other] = ["TW0001", "TW0002"].map(|label| cartridges.join(label));
+        if is_other {
+            for file in ["0.data", "0.index"] {
+                std::fs::copy(other.join(file), mine.join(file)).expect("another recording");
+            }
+        } else {
+            std::fs::remove_dir_all(mine).expect("nothing that a drive takes");
+        }
+        let to = site.destination("back");
+        site.request(&files.iter().collect::<Vec<_>>(), &to);
+        let common = Common::of(&site);
+        let recall = || {
+            let mut pool = pool(&common.library, drives);
+            let (done, events) = common.work("ada", &mut pool, |mover| mover.recall());
+            let of = |event: &Event| event.cartridge.as_deref() == Some("TW0001");
+            let tries: Vec<Event> = events.into_iter().filter(of).collect();
+            (done.expect("recalled"), tries)
+        };
+        let (done, tries) = recall();
+        assert!(!tries.is_empty() && done.failed.is_empty(), "{done:?}");
+        let mounts = tries.iter().filter(|event| event.action == Action::Mount);
+        assert_eq!(mounts.count(), usize::from(is_other));
+        let [(label, why)] = &done.unavailable[..] else {
+            panic!("{:?}", done.unavailable);
+        };
+        assert_eq!(label, "TW0001");
+        for words in [said, "mover resume --volume TW0001"] {
+            assert!(why.contains(words), "{words:?} not in {why}");
+        }
+        let out = site.catalogue.out_of_use().expect("a list");
+        assert!(out[0].is_volume("TW0001"), "{out:?}");
+        common.pass(3_600 * SECOND_NS);
+        assert_eq!(recall().1, []);
+        let resumed = site.catalogue.put_into_use(Resource::Volume, "TW0001");
+        resumed.expect("noted");
+        assert_eq!(recall().1.len(), tries.len());
     }
-    let out = site.catalogue.out_of_use().expect("a list");
-    assert!(out[0].is_volume("TW0001"), "{out:?}");
-    common.pass(3_600 * SECOND_NS);
-    assert_eq!(recall().1, 0);
-    site.catalogue
-        .put_into_use(Resource::Volume, "TW0001")
-        .expect("noted");
-    assert_eq!(recall().1, 1);
 }

@@ -553,8 +553,7 @@ impl Recalling<'_> {
         } else if error.is_of_the_volume() {
             state.unavailable.insert(volume.to_owned());
             let mut why = error.of_volume();
-            let is_for_good = error.is_unreadable_label() || error.is_wrong_label();
-            if self.with.lessee.is_some() && is_for_good {
+            if self.with.lessee.is_some() && error.is_for_good() {
                 // A mover would mount it again and again, which wears the cartridge.
                 why = format!(
                     "{why}; after `tapewise mover resume --volume {volume}` it is tried again"
