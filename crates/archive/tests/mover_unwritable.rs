@@ -2,6 +2,7 @@
 
 use crate::site::{Site, noise};
 
+use rusqlite::Connection;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use tapewise_archive::catalogue::{Catalogue, Holder, Loss, Volumes};
@@ -183,5 +184,28 @@ fn a_volume_that_has_no_room_left_is_full_whatever_the_catalogue_says() {
         assert_eq!(state(&site), (id, VolumeState::Full));
     }
     site.empty_cache();
+    site.assert_comes_back(&files, "back");
+}
+
+#[test]
+fn a_copy_after_the_end_that_the_catalogue_knows_is_not_written_over_for_being_itself_a_copy() {
+    let mut site = Site::new(1, 1, Faults::none());
+    let mut files = site.store(4, 1, 3);
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("written");
+    let (id, before) = site.catalogue.volumes().expect("volumes").remove(0);
+    files.extend(site.store(4, 1, 4));
+    site.mover(|mover| mover.migrate(i64::MAX))
+        .expect("written");
+    site.empty_cache();
+    // As if the end of the tape had not been read, and what stands there had been verified since.
+    let raw = Connection::open(site.directory.path().join("catalogue.db")).expect("a database");
+    let sql = "UPDATE volume SET next_block = ?1 WHERE id = ?2";
+    let back = raw.execute(sql, [before.next_block as i64, id.0]);
+    assert_eq!(back.expect("changed"), 1);
+    site.store(4, 1, 5);
+    let refused = site.mover(|mover| mover.migrate(i64::MAX));
+    let said = refused.expect_err("more than is known").to_string();
+    assert!(said.contains("holds more than the catalogue"), "{said}");
     site.assert_comes_back(&files, "back");
 }

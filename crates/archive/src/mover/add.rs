@@ -439,7 +439,7 @@ impl Reading<'_> {
             // replaced nothing is kept.
             let live = self.live(&member.path)?;
             let is_replaced = live.is_some_and(|live| Some(live.created_ns) > member.stored_ns);
-            alone += usize::from(!is_replaced && !self.with.is_safe(member)?);
+            alone += usize::from(!is_replaced && !self.with.is_safe(member, None)?);
         }
         if let Some((id, _)) = catalogue.find_volume(&volume.label)? {
             let more = more_than_known(alone, added);

@@ -2,7 +2,7 @@
 
 use super::MoveError;
 use super::session::DriveContext;
-use crate::catalogue::{CopyState, FileState, VolumeId};
+use crate::catalogue::{Copy, CopyState, FileState, VolumeId};
 use crate::record::{Volume, VolumeState};
 use crate::sums::{Kind, Sum};
 use crate::volume::{Blank, Label, Member, VolumeError, VolumeWriter};
@@ -25,7 +25,8 @@ impl DriveContext<'_> {
     ) -> Result<VolumeWriter, MoveError> {
         let volume = self.catalogue.volume(id)?;
         let label = volume.label.clone();
-        let is_safe = |member: &Member| self.is_safe(member).unwrap_or(false);
+        let end = Some((id, volume.next_block));
+        let is_safe = |member: &Member| self.is_safe(member, end).unwrap_or(false);
         let resumed = VolumeWriter::resume(recorder, &volume, &is_safe);
         let writer = match (resumed, volume.state) {
             // Killed between the catalogue's word and the label, or right after the label.
@@ -63,10 +64,14 @@ impl DriveContext<'_> {
         }
     }
 
-    /// Whether the cache has the contents of a member, or the catalogue knows this very version and has another copy of it,
-    /// or does not want it any more: the member was written and never committed. A version with the same contents that was
+    /// Whether the cache has the contents of a member, or the catalogue knows this very version and has another copy of it
+    /// than those after this end of a volume, or does not want it any more: the member was written and never committed. A version with the same contents that was
     /// stored at another time says nothing: if the catalogue is older than the tape, its copies may be gone since.
-    pub(super) fn is_safe(&self, member: &Member) -> Result<bool, MoveError> {
+    pub(super) fn is_safe(
+        &self,
+        member: &Member,
+        end: Option<(VolumeId, u64)>,
+    ) -> Result<bool, MoveError> {
         let Some(xxh3) = member.sum_of_file() else {
             return Ok(false);
         };
@@ -79,10 +84,19 @@ impl DriveContext<'_> {
             if !entry.file.sums.contains(&sum) {
                 continue;
             }
+            // What stands where is to be written is no other copy, whatever the catalogue says.
+            let is_after = |copy: &Copy| {
+                let mut segments = copy.segments.iter();
+                segments.any(|(on, segment)| {
+                    end.is_some_and(|(id, next_block)| {
+                        *on == id && segment.last_block >= next_block
+                    })
+                })
+            };
             let mut copies = entry.copies.iter();
             let is_known = member.stored_ns == Some(entry.created_ns)
                 && (entry.state == FileState::Retired
-                    || copies.any(|copy| copy.state == CopyState::Whole));
+                    || copies.any(|copy| copy.state == CopyState::Whole && !is_after(copy)));
             if is_known || self.cache.is_whole(file)? {
                 return Ok(true);
             }

@@ -46,7 +46,7 @@ impl Mover<'_> {
         let job = |_: usize, drive: &mut TapeDrive, log: &mut dyn Log| {
             drive.prevent_removal(true).map_err(RunError::from)?;
             let mut recorder = Recorder::new(drive, log, stop);
-            let is_safe = |member: &Member| with.is_safe(member).unwrap_or(false);
+            let is_safe = |member: &Member| with.is_safe(member, None).unwrap_or(false);
             // A catalogue that was restored knows less than stands here, and has moved only that.
             let at_end = VolumeWriter::resume(&mut recorder, forgotten, &is_safe);
             let is_drives = matches!(at_end, Err(VolumeError::Run(_)));
