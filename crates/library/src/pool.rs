@@ -43,7 +43,6 @@ use library::Library;
 use mount::{dismount, give_back, mount_in, reject};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::time::Duration;
 use tapewise_run::Log;
 use tapewise_scsi::{Changer, TapeDrive};
 
@@ -352,25 +351,6 @@ impl Pool {
         dismount(bay, &self.desk, log)?;
         bay.release();
         Ok(())
-    }
-
-    /// Dismounts every drive that has been idle for so long. What cannot be dismounted is said.
-    pub fn dismount_idle(&mut self, longer_than: Duration, log: &mut dyn Log) {
-        for index in 0..self.bays.len() {
-            let bay = &self.bays[index];
-            let is_due = match bay.state {
-                State::Idle { since } => bay.drive.now().saturating_sub(since) >= longer_than,
-                State::InUse | State::Aside { .. } => false,
-            };
-            let volume = bay.volume().map(str::to_owned);
-            if is_due
-                && !bay.is_left
-                && let Some(volume) = volume
-                && let Err(error) = self.dismount(index, log)
-            {
-                lock(&self.desk).say_of(&volume, &error.to_string());
-            }
-        }
     }
 
     /// The cartridge in a drive is not the volume it was taken for: it is given out or brought back.

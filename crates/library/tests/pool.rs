@@ -124,20 +124,6 @@ fn the_drive_that_was_idle_for_longest_gives_its_cartridge_up() {
 }
 
 #[test]
-fn a_drive_that_was_idle_for_long_enough_is_dismounted() {
-    let mut bench = Bench::new(&spec(2, 2));
-    let first = bench.mount("TW0001").unwrap();
-    bench.pool.release(first);
-    bench.pool.drive(0).wait(Duration::from_secs(300));
-    let second = bench.mount("TW0002").unwrap();
-    bench.pool.release(second);
-    let limit = Duration::from_secs(300);
-    bench.pool.dismount_idle(limit, &mut bench.log);
-    assert_eq!(bench.shelves()["TW0001"], [home(1)]);
-    assert_eq!(bench.pool.volumes()["TW0002"], Whereabouts::Drive(second));
-}
-
-#[test]
 fn a_drive_of_another_library_is_refused() {
     let here = Bench::new(&spec(1, 1));
     let mut other = spec(1, 1);
