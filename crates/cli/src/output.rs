@@ -187,6 +187,13 @@ pub fn say(text: impl Display) {
     say_about(About::default(), text);
 }
 
+/// Says what `--quiet` leaves out.
+pub fn remark(quiet: bool, text: &dyn std::fmt::Display) {
+    if !quiet {
+        say(format_args!("tapewise: {text}\n"));
+    }
+}
+
 /// The same, and a log for programs has what it is about.
 pub fn say_about(about: About<'_>, text: impl Display) {
     let text = text.to_string();

@@ -190,11 +190,7 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, CliError> {
         );
     }
     let batch = Arc::new(batch::load(&args.input)?);
-    let say = |text: &str| {
-        if !args.quiet {
-            output::say(format_args!("tapewise: {text}\n"));
-        }
-    };
+    let say = |text: &str| output::remark(args.quiet, &text);
     say(&batch.recognised);
     batch.notices.iter().for_each(|notice| say(notice));
     if let Some(unused) = args.goal.unused(&batch) {

@@ -35,11 +35,7 @@ type Say<'a> = &'a (dyn Fn(&dyn std::fmt::Display) + Sync);
 
 /// Runs the mode.
 pub fn run(args: &Recall, name: &str) -> Result<ExitCode, CliError> {
-    let say = |text: &dyn std::fmt::Display| {
-        if !args.quiet {
-            output::say(format_args!("tapewise: {text}\n"));
-        }
-    };
+    let say = |text: &dyn std::fmt::Display| output::remark(args.quiet, text);
     // Whatever can be wrong with the input is found before the drive is touched.
     let given = given_index(args)?;
     let choice = Choice::read(args)?;

@@ -11,21 +11,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tapewise::{Batch, Found, Goal, Placed};
 use tapewise_archive::deliver::{
-    self, Check, Copied, CopyItem, Expected, InnerPath, Metadata, shown,
+    self, Check, Copied, CopyItem, Destination, Expected, InnerPath, Metadata, shown,
 };
 use tapewise_archive::sums::{Kind, ltfs_sum};
 use tapewise_order::{Action, Algorithm};
 
 /// Runs the mode.
 pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
-    let say = |text: &dyn std::fmt::Display| {
-        if !args.quiet {
-            output::say(format_args!("tapewise: {text}\n"));
-        }
-    };
+    let say = |text: &dyn std::fmt::Display| output::remark(args.quiet, text);
     let wanted = Wanted {
         names: args.names.clone(),
         files_from: args.files_from.clone(),
@@ -72,32 +68,7 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
     let mut report = Report::new(check.there.into_iter().map(|(_, delivered)| delivered));
     nameless.iter().for_each(|_| report.left_out());
     let files = ordered.len() + nameless.len();
-    let meter = Meter::unless(args.quiet);
-    let of_bytes = ordered.iter().map(|item| item.expected.bytes).sum();
-    let (mut done, mut bytes) = (0, 0);
-    deliver::copy(&ordered, &destination, &stop, &mut |copied| {
-        match copied {
-            Copied::Delivered(delivered, took) => {
-                bytes += delivered.bytes;
-                report.delivered(delivered, took);
-            }
-            Copied::Failed(error) => {
-                say(&error);
-                report.failed(&error);
-            }
-            Copied::Unreadable(source, error) => {
-                say(&format_args!("{}: {error}", source.display()));
-                report.unreadable(&error);
-            }
-        }
-        done += 1;
-        meter.show(State {
-            bytes: Some(bytes),
-            of_bytes: Some(of_bytes),
-            ..State::counted("file", done, Some(ordered.len() as u64))
-        });
-    });
-    drop(meter);
+    copy(&ordered, &destination, &stop, &mut report, args.quiet);
     if !args.no_mhl {
         report.write_mhl(&destination, args.to(), start_ns, &say)?;
     }
@@ -122,6 +93,41 @@ pub fn run(args: &Recall, mount: &Path) -> Result<ExitCode, CliError> {
             units::count(count, "file")
         )),
     })
+}
+
+/// Copies the files in this order, into the report.
+fn copy(
+    ordered: &[&CopyItem],
+    destination: &Destination,
+    stop: &AtomicBool,
+    report: &mut Report,
+    quiet: bool,
+) {
+    let meter = Meter::unless(quiet);
+    let of_bytes = ordered.iter().map(|item| item.expected.bytes).sum();
+    let (mut done, mut bytes) = (0, 0);
+    deliver::copy(ordered, destination, stop, &mut |copied| {
+        match copied {
+            Copied::Delivered(delivered, took) => {
+                bytes += delivered.bytes;
+                report.delivered(delivered, took);
+            }
+            Copied::Failed(error) => {
+                output::remark(quiet, &error);
+                report.failed(&error);
+            }
+            Copied::Unreadable(source, error) => {
+                output::remark(quiet, &format_args!("{}: {error}", source.display()));
+                report.unreadable(&error);
+            }
+        }
+        done += 1;
+        meter.show(State {
+            bytes: Some(bytes),
+            of_bytes: Some(of_bytes),
+            ..State::counted("file", done, Some(ordered.len() as u64))
+        });
+    });
 }
 
 /// What is known of each file of the list: its checksums, time, mode and attributes.
