@@ -7,11 +7,16 @@ use tapewise_sim::Scenario;
 use tapewise_sim::library::{Action, Part, Record, Site};
 
 fn scenarios() -> impl Strategy<Value = String> {
-    let size = (1u32..5, 1u32..3, 1u32..30, 20u32..300);
+    let size = (1u32..5, 1u32..3, 1u32..30, 20u32..300, 1u32..4);
     let choice = prop::sample::select;
     let policy = (
-        choice(vec!["fifo", "oldest", "most-requests", "priority"]),
-        choice(vec!["", "most_per_mount = 1", "most_per_mount = 3"]),
+        choice(vec!["fifo", "oldest", "most-requests", "priority", "ahead"]),
+        choice(vec![
+            "",
+            "most_per_mount = 1",
+            "most_per_mount = 3",
+            "most_per_mount = 3\nrules = { drives_per_user = 1, overdue_s = 600 }",
+        ]),
         any::<bool>(),
         choice(vec![
             "",
@@ -55,12 +60,12 @@ fn scenarios() -> impl Strategy<Value = String> {
         ", gets_first = true",
     ]);
     (size, policy, arrivals, pick, trouble, drive, robot).prop_map(
-        |((drives, robots, cartridges, requests), policy, arrivals, pick, trouble, drive, robot)| {
+        |((drives, robots, cartridges, requests, owners), policy, arrivals, pick, trouble, drive, robot)| {
             let (mount, most, affinity, window, dismount, rewind) = policy;
             let dismount = if dismount.ends_with('#') { dismount.to_owned() } else { format!("{dismount}\"") };
             format!(
                 "name = \"random\"\nrequests = {requests}\narrivals = {{ {arrivals} }}\n\
-                 [request]\ncartridges = {{ {pick} }}\nsize_mb = {{ mean = 300, cv = 1 }}\n\
+                 [request]\nowners = {owners}\ncartridges = {{ {pick} }}\nsize_mb = {{ mean = 300, cv = 1 }}\n\
                  priorities = [{{ priority = 1, share = 3 }}, {{ priority = 9, share = 1 }}]\n\
                  [cache]\nsize_gb = 2\nanswer_s = 1\n\
                  [policy]\nmount = \"{mount}\"\n{most}\naffinity = {affinity}\n{window}\n\

@@ -167,6 +167,35 @@ fn one_request_a_mount_is_one_request_a_mount() {
     );
 }
 
+/// Who chooses before the cartridge is unloaded reads on of the same one. What others ask for goes first once it is
+/// overdue, and then the cartridge is fetched again.
+#[test]
+fn a_cartridge_that_is_chosen_again_stays_in_its_drive() {
+    let fetched = |mount: &str, at, more: &str| {
+        let mut list = vec![(0, 0, 0.5, 0); 2];
+        list.extend([(2, 0, 0.5, 0); 4]);
+        list.push((at, 1, 0.1, 0));
+        list.sort_by_key(|one| one.0);
+        let policy = format!("mount = \"{mount}\", most_per_mount = 2, {more}");
+        let site = Site::new(&scenario(&list, &policy, ""), profile::find).expect("a site");
+        let (run, log) = site.run_logged(0).expect("a run");
+        assert!(run.answers.iter().all(|answer| answer.drive.is_some()));
+        let fetched = log.iter().filter(|record| record.action == Action::Fetch);
+        fetched
+            .filter_map(|record| record.cartridge)
+            .collect::<Vec<u32>>()
+    };
+    let lazily = "dismount = \"when-needed\"";
+    assert_eq!(fetched("ahead", 1000, lazily), [0, 1]);
+    assert_eq!(fetched("oldest", 1000, lazily), [0, 0, 0, 1]);
+    assert_eq!(
+        fetched("ahead", 1000, "dismount = \"at-once\""),
+        [0, 0, 0, 1]
+    );
+    let soon = format!("{lazily}, rules = {{ overdue_s = 1 }}");
+    assert_eq!(fetched("ahead", 1, &soon), [0, 1, 0]);
+}
+
 #[test]
 fn cleaning_is_named_where_it_was_waited_for() {
     let list = [(0, 0, 0.0, 0), (10, 1, 0.0, 0)];

@@ -116,6 +116,7 @@ impl Hall {
         let read = most.unwrap_or(u32::MAX).min(waiting.requests);
         let size_mb = waiting.size_mb * f64::from(read) / f64::from(waiting.requests.max(1));
         let cost = |of: &MountCost| match motion.get(drive.kind.0) {
+            _ if waiting.here.is_some() => of.goes_on(read, size_mb),
             Some(&motion) => of.cost_of(motion, size_mb, drive.loaded),
             None => of.cost(read, size_mb, drive.loaded),
         };

@@ -5,7 +5,7 @@
 //! together with those before it, gives the set of greatest weight (Edmonds 1971). One fits if an augmenting path
 //! finds it a drive.
 
-use super::{MediumId, Place, Situation};
+use super::{FreeDrive, MediumId, Place, Situation};
 
 /// The first cartridge by rank, and the drive that it has if as many of the next ones as possible have
 /// one too.
@@ -56,9 +56,14 @@ fn fits(
     matched: &mut [Option<usize>],
     seen: &mut [bool],
 ) -> bool {
-    let medium = situation.waiting[place].medium;
+    let waiting = &situation.waiting[place];
+    // A cartridge that is in a drive stays in it.
+    let fits_in = |drive: &FreeDrive| match waiting.here {
+        Some(here) => drive.drive == here,
+        None => (situation.reads)(drive.kind, waiting.medium),
+    };
     let mut drives: Vec<usize> = (0..situation.drives.len())
-        .filter(|&drive| (situation.reads)(situation.drives[drive].kind, medium))
+        .filter(|&drive| fits_in(&situation.drives[drive]))
         .collect();
     drives.sort_by_key(|&drive| {
         let free = &situation.drives[drive];

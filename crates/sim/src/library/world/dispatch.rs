@@ -156,6 +156,10 @@ impl World<'_> {
         let cartridge = &self.cartridges[number];
         let mut known = cartridge.known;
         known.ready = cartridge.ready.unwrap_or(u64::MAX);
+        known.here = match cartridge.place {
+            Whereabouts::Drive(DriveId(drive)) => cartridge.ready.map(|_| drive),
+            Whereabouts::Slot | Whereabouts::Stuck => None,
+        };
         if !self.has_shares() {
             return known;
         }
@@ -220,6 +224,9 @@ impl World<'_> {
     /// A drive is to serve a cartridge: its own goes first, if it has one.
     fn mount(&mut self, number: DriveId, cartridge: CartridgeId) {
         let drive = &mut self.drives[number];
+        if drive.cartridge == Some(cartridge) {
+            return self.read_on(number);
+        }
         drive.chosen_for(cartridge);
         let occupied = drive.cartridge.is_some();
         self.join(number, Part::DriveWait);

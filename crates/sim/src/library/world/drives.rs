@@ -189,9 +189,14 @@ impl<'a> World<'a> {
 
     /// A drive that was idle is asked for its own cartridge.
     pub(super) fn take_up(&mut self, drive: DriveId) {
-        let state = &mut self.drives[drive];
-        state.served = 0;
-        self.halls[state.hall].free -= 1;
+        let hall = self.drives[drive].hall;
+        self.halls[hall].free -= 1;
+        self.read_on(drive);
+    }
+
+    /// A drive begins a mount of the cartridge that it has.
+    pub(super) fn read_on(&mut self, drive: DriveId) {
+        self.drives[drive].served = 0;
         self.join(drive, Part::DriveWait);
         self.start_round(drive);
     }
@@ -360,6 +365,9 @@ impl<'a> World<'a> {
         let state = &self.drives[drive];
         let (hall, cartridge) = (state.hall, state.cartridge);
         self.leave(hall, cartridge);
+        if let Some(cartridge) = cartridge.filter(|_| self.may_be_chosen_again(drive)) {
+            return self.offer(drive, cartridge);
+        }
         if policy.dismount == Dismount::AtOnce || self.is_waited_for(cartridge) {
             return self.dismount(drive);
         }
@@ -371,6 +379,33 @@ impl<'a> World<'a> {
         }
         self.halls[hall].free += 1;
         self.dispatch(hall);
+    }
+
+    /// Whether a cartridge is still wanted that was read as much as a mount may. Who chooses before it is unloaded need not
+    /// fetch it again.
+    fn may_be_chosen_again(&self, drive: DriveId) -> bool {
+        let (policy, state) = (self.policy(), &self.drives[drive]);
+        let chooses_first =
+            policy.mount == MountPolicy::Ahead && policy.dismount != Dismount::AtOnce;
+        let is_full = policy
+            .most_per_mount
+            .is_some_and(|most| state.served >= most);
+        chooses_first && policy.affinity && is_full && self.is_waited_for(state.cartridge)
+    }
+
+    /// A drive is given away with its cartridge in it, which goes home unless it is chosen again.
+    fn offer(&mut self, drive: DriveId, cartridge: CartridgeId) {
+        let hall = self.drives[drive].hall;
+        self.enter(drive, State::Idle);
+        self.halls[hall].free += 1;
+        self.make_ready(cartridge);
+        if self.cartridges[cartridge].ready.take().is_some() {
+            self.halls[hall].ready.retain(|&ready| ready != cartridge);
+        }
+        if self.drives[drive].state == State::Idle {
+            self.halls[hall].free -= 1;
+            self.dismount(drive);
+        }
     }
 
     pub(super) fn dismount(&mut self, drive: DriveId) {
