@@ -11,6 +11,7 @@
 //!   the specification wants it; every other unknown key is refused, for it may be a misspelt one.
 
 pub(crate) mod locality;
+mod paths;
 
 use crate::access::{Deed, Who};
 use crate::body::{Body, Object, parse, without_zero};
@@ -25,7 +26,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use locality::Places;
+use paths::{PathsBody, Places};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -154,21 +155,6 @@ impl FileBody {
         }
         without_zero("`activity`", activity).map_err(Problem::bad)?;
         Ok(activity.to_owned())
-    }
-}
-
-#[derive(ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PathsBody {
-    paths: Vec<String>,
-}
-
-impl Body for PathsBody {
-    const EXAMPLE: &'static str = r#"{"paths": ["/d/file"]}"#;
-
-    fn of(object: Object) -> Result<PathsBody, String> {
-        let paths = object.only(&["paths"])?.texts("paths")?;
-        Ok(PathsBody { paths })
     }
 }
 

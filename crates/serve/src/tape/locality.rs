@@ -1,6 +1,6 @@
 //! Where files are, as the tape API tells it.
 
-use super::PathsBody;
+use super::paths::{PathsBody, Places};
 use crate::access::{Deed, Who};
 use crate::body::parse;
 use crate::names::meanings;
@@ -11,30 +11,11 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::Serialize;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use tapewise_archive::catalogue::{Catalogue, CatalogueError, OutOfUse, Placed, why_no_file};
+use tapewise_archive::catalogue::{OutOfUse, Placed, why_no_file};
 use tapewise_archive::movers::broken_volume_of;
 use utoipa::ToSchema;
-
-/// Where the files of some paths are. All of them are asked for at once: each question is a journey to the server.
-pub(super) struct Places(HashMap<Vec<u8>, Placed>);
-
-impl Places {
-    pub(super) fn of<'a>(
-        catalogue: &dyn Catalogue,
-        paths: impl Iterator<Item = &'a Vec<u8>>,
-    ) -> Result<Places, CatalogueError> {
-        let paths: Vec<&[u8]> = paths.map(Vec::as_slice).collect();
-        let placed = catalogue.placed(&paths)?.into_iter();
-        Ok(Places(placed.map(|one| (one.path.clone(), one)).collect()))
-    }
-
-    /// The file that a client means by a spelling.
-    pub(super) fn file(&self, meanings: &[Vec<u8>]) -> Option<&Placed> {
-        meanings.iter().find_map(|path| self.0.get(path))
-    }
-}
 
 /// Where a file is, or why that cannot be told.
 #[derive(Serialize, ToSchema)]
