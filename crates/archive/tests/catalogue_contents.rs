@@ -28,6 +28,7 @@ on_each_database!(
     a_copy_of_which_one_part_is_gone_is_not_whole_because_another_part_is_found,
     of_files_that_are_gone_from_the_cache_those_that_are_nowhere_else_stay_recorded,
     many_paths_are_looked_up_at_once_files_and_directories,
+    a_copy_in_whose_place_a_volume_is_written_is_not_whole_any_more,
 );
 
 fn many_paths_are_looked_up_at_once_files_and_directories(catalogue: Arc<dyn Catalogue>) {
@@ -387,6 +388,38 @@ fn what_a_volume_that_was_read_whole_does_not_have_is_lost(catalogue: Arc<dyn Ca
     assert_eq!((missing.expect("read"), state()), (0, CopyState::Whole));
     let missing = catalogue.give_up_missing(&on.uuid, &[before], 5);
     assert_eq!((missing.expect("read"), state()), (1, CopyState::Lost));
+}
+
+fn a_copy_in_whose_place_a_volume_is_written_is_not_whole_any_more(catalogue: Arc<dyn Catalogue>) {
+    let on = |next_block| Volume {
+        next_block,
+        ..volume("A")
+    };
+    let joined = catalogue.rejoin(&[on(9)], &[found("a", 10, 1)], 2);
+    joined.expect("joined");
+    let a = catalogue.live_file(b"a").expect("an answer");
+    let a = a.expect("a file");
+    let state = || catalogue.file(a).expect("a file").copies[0].state;
+    let (id, _) = catalogue.find_volume("A").expect("an answer").expect("it");
+    let write = |at_ns| {
+        let write = catalogue.begin_write(id, &[], at_ns).expect("begun");
+        catalogue.abandon_write(write.id).expect("abandoned");
+    };
+    write(3);
+    assert_eq!(state(), CopyState::Whole);
+    // A tape that was read to an earlier end; then the copy was read after all.
+    let first_block = catalogue.file(a).expect("a file").copies[0].segments[0]
+        .1
+        .first_block;
+    let shorter = catalogue.give_up_missing(&on(9).uuid, &[], 4);
+    assert_eq!(shorter.expect("read"), 1);
+    catalogue
+        .rejoin(&[on(first_block)], &[], 4)
+        .expect("joined");
+    catalogue.take_back(a, 1, 5).expect("found");
+    assert_eq!(state(), CopyState::Whole);
+    write(6);
+    assert_eq!(state(), CopyState::Lost);
 }
 
 fn no_file_is_stored_where_another_one_needs_a_directory(catalogue: Arc<dyn Catalogue>) {

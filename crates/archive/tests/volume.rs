@@ -522,3 +522,80 @@ fn a_cartridge_whose_end_of_data_is_not_found_is_blank_only_if_it_was_never_writ
     );
     assert_eq!(tape_files(&mut real)[0].len(), 3);
 }
+
+/// A way to a drive that cannot read what it is asked for when so many reads went well: 03/11/00.
+struct OneBadRead {
+    inner: EmulatedTransport,
+    good: u64,
+}
+
+impl Transport for OneBadRead {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn execute(
+        &mut self,
+        cdb: &Cdb,
+        data: Data<'_>,
+        timeout: Duration,
+    ) -> Result<Completion, TransportError> {
+        const READ: u8 = 0x08;
+        let is_read = cdb.opcode() == READ;
+        let is_bad = is_read && self.good == 0;
+        self.good = self.good.wrapping_sub(is_read.into());
+        if is_bad {
+            let mut sense = [0; 18];
+            (sense[0], sense[2], sense[7], sense[12]) = (0x70, 0x03, 10, 0x11);
+            return Ok(Completion::check_condition(0, &sense));
+        }
+        self.inner.execute(cdb, data, timeout)
+    }
+
+    fn now(&self) -> Duration {
+        self.inner.now()
+    }
+
+    fn wait(&mut self, duration: Duration) {
+        self.inner.wait(duration);
+    }
+}
+
+/// What was read to an earlier end would be written over.
+#[test]
+fn whichever_read_fails_the_end_of_a_volume_is_right_or_said_to_be_unsure() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (library, mut real) = drive(directory.path());
+    let files = vec![
+        (b"one".to_vec(), contents(1, 100)),
+        (b"two".to_vec(), contents(2, 3 * BLOCK as usize)),
+    ];
+    write(&mut real, &files, 1);
+    let scan_with = |good: u64| {
+        let inner = library.transport_to_drive(0).expect("a way");
+        let mut drive =
+            TapeDrive::open(Box::new(OneBadRead { inner, good })).expect("a tape drive");
+        drive
+            .wait_until_ready(Duration::from_secs(600))
+            .expect("ready");
+        let mut log = Vec::<Event>::new();
+        let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
+        let mut troubles = 0;
+        let scanned = scan(&mut recorder, &mut |found| {
+            troubles += usize::from(matches!(found, Found::Trouble(_)));
+            Ok(())
+        });
+        (scanned.expect("scanned"), troubles)
+    };
+    let (right, troubles) = scan_with(u64::MAX);
+    assert_eq!((right.next_block, troubles), (9, 0));
+    let mut earlier = 0;
+    for good in 0..40 {
+        let (scanned, troubles) = scan_with(good);
+        if scanned.next_block != right.next_block && scanned.label.is_some() {
+            assert!(troubles > 0, "after {good} reads: {scanned:?}");
+            earlier += 1;
+        }
+    }
+    assert!(earlier > 0);
+}

@@ -34,7 +34,8 @@ const MOST_UNREADABLE: u64 = 1_000;
 /// Rewinds and reads everything, in whatever blocks, handing each member on when its contents have
 /// passed, with its sum. On a volume of ours contents are checked against their headers, and what a
 /// filemark closes is handed on with it: what lies behind the last one was never acknowledged and is
-/// written over next. A block that cannot be read is said and stepped over.
+/// written over next. A block that cannot be read is said and stepped over, also behind the last filemark: it may have
+/// been one.
 ///
 /// # Errors
 /// [`VolumeError::Run`] when the drive, its log or `each` fails, or after a thousand unreadable
@@ -63,11 +64,17 @@ pub fn scan(
         },
         each,
         held: Vec::new(),
+        is_end_unsure: false,
     };
     while scan.run(recorder)? != Some(Met::EndOfData) {}
     let end = scan.scanned.end_of_data;
     scan.take(|reader, found| reader.filemark(end, found))
         .map_err(RunError::Sink)?;
+    // It may have been a filemark: then what is before it was acknowledged, and must not be written over.
+    if scan.is_end_unsure {
+        (scan.held).retain(|found| matches!(found, Found::Trouble(_)));
+        scan.hand_on().map_err(RunError::Sink)?;
+    }
     Ok(scan.scanned)
 }
 
@@ -77,6 +84,8 @@ struct Scan<'e> {
     each: &'e mut dyn FnMut(Found) -> std::io::Result<()>,
     /// What was found and not handed on yet.
     held: Vec<Found>,
+    /// A block since the last filemark cannot be read.
+    is_end_unsure: bool,
 }
 
 impl Scan<'_> {
@@ -111,6 +120,7 @@ impl Scan<'_> {
                     self.scanned.bytes = 0;
                 }
                 self.scanned.next_block = block + 1;
+                self.is_end_unsure = false;
                 self.take(|reader, found| reader.filemark(block, found))?;
                 self.hand_on()
             }
@@ -146,6 +156,7 @@ impl Scan<'_> {
             return Err(error);
         };
         self.scanned.unreadable_blocks += 1;
+        self.is_end_unsure = true;
         if self.scanned.unreadable_blocks > MOST_UNREADABLE {
             return Err(error);
         }

@@ -138,6 +138,22 @@ pub fn give_up_missing(
     Ok(missing.len() as u64)
 }
 
+/// What the catalogue has where a volume is about to be written is given up: whoever writes has seen that it is safe
+/// elsewhere.
+pub(super) fn displace_behind(
+    transaction: &Transaction<'_>,
+    volume: VolumeId,
+    next_block: u64,
+    at_ns: i64,
+) -> Result<()> {
+    let sql = "SELECT DISTINCT copy.id, copy.file FROM segment JOIN copy ON copy.id = segment.copy \
+        WHERE segment.volume = ?1 AND segment.partition = 0 AND segment.first_block >= ?2 AND copy.state = 'whole'";
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let behind: Vec<(i64, FileId)> = all(transaction, sql, params![volume, next_block], row)?;
+    let mut behind = behind.into_iter();
+    behind.try_for_each(|(copy, file)| displace(transaction, copy, file, at_ns))
+}
+
 /// A copy is not where the catalogue has it: something else lies there, or nothing.
 fn displace(transaction: &Transaction<'_>, copy: i64, file: FileId, at_ns: i64) -> Result<()> {
     let sql = "UPDATE copy SET state = 'lost', open_write = NULL WHERE id = ?1";

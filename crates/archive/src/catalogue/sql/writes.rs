@@ -1,6 +1,7 @@
 //! Writes.
 
 use super::files::settle_all;
+use super::rejoin::displace_behind;
 use super::rows::{SEGMENT_ROW, checked, segment_row};
 use super::volume_rows::volume;
 use super::{
@@ -417,6 +418,7 @@ impl<D: Database> Writes for D {
         self.write(|transaction| {
             let on = volume(transaction, id)?;
             check_writable(transaction, id, &on)?;
+            displace_behind(transaction, id, on.next_block, at_ns)?;
             let sql = "INSERT INTO open_write (volume, first_block, begun_ns) VALUES (?1, ?2, ?3) RETURNING id";
             let open = new_row(transaction, sql, params![id, on.next_block, at_ns])?;
             let write = OpenWrite {
