@@ -151,6 +151,18 @@ fn link(kind: &str, name: &str, words: &str) -> String {
     format!("<a href=\"{kind}/{address}\">{}</a>", escaped(words))
 }
 
+/// How many files are in each state.
+fn by_state(of: impl Fn(RequestState) -> usize) -> String {
+    let states = RequestState::ALL
+        .into_iter()
+        .map(|state| (state, of(state)));
+    let some = states.filter(|(_, count)| *count > 0);
+    let parts: Vec<String> = some
+        .map(|(state, count)| format!("{count} {}", word(state)))
+        .collect();
+    parts.join(", ")
+}
+
 /// How and why a cartridge is out of use, if it is.
 fn out_of_use(all: &[OutOfUse], label: &str) -> Option<String> {
     let what = all.iter().find(|what| what.is_volume(label))?;

@@ -106,7 +106,8 @@ impl Tour<'_> {
         self.look_at("/", "likely there in");
         self.sees_changes(desk);
         self.look_at("/cartridge/T00001L8", "In drive 1013000A01");
-        self.look_at("/cartridge/T00077L8", "No recall waits for a cartridge");
+        self.look_at("/cartridge/T00077L8", "The archive has no cartridge");
+        self.open(&format!("/request/{id}"), "4 files: ");
         self.holds(desk, &format!("/request/{id}"));
         self.retries(desk, failed);
     }

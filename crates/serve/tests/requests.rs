@@ -182,9 +182,13 @@ fn drives_and_the_last_day_are_what_the_events_told() {
 #[test]
 fn a_cartridge_and_a_request_have_pages_that_say_what_waits_for_what() {
     let desk = Desk::with(archive(), &ServeSettings::default());
+    // The list of mounts leads there, also when nothing waits.
+    let at_rest = desk.ask("GET", "/cartridge/T00001L8", "").body;
+    assert!(at_rest.contains("Nothing waits for it"), "{at_rest}");
     let id = desk.stage(&["/d/1", "/d/a b", "/<nobody>"]);
     let request = desk.ask("GET", &format!("/request/{id}"), "").body;
     for words in [
+        "3 files: 2 waiting, 1 failed",
         "href=\"cartridge/T00001L8\"",
         "/d/a b",
         "&#60;nobody&#62;",
@@ -197,7 +201,7 @@ fn a_cartridge_and_a_request_have_pages_that_say_what_waits_for_what() {
         assert!(cartridge.contains(words), "{words}: {cartridge}");
     }
     desk.ask("GET", "/cartridge/%3Cx%3E", "")
-        .refused(404, "No recall waits");
+        .refused(404, "The archive has no cartridge");
     let headers = [("authorization", &*desk.token), ("accept", "text/html,*/*")];
     let nothing = desk.send("GET", "/cartridge/%3Cx%3E", &headers, "");
     assert_eq!(nothing.status, 404);

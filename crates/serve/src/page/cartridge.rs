@@ -67,8 +67,8 @@ fn body(service: &Service, label: &str) -> Result<String, Problem> {
         .devices
         .iter()
         .find(|(_, device)| device.cartridge.as_deref() == Some(label));
-    if wait.is_none() && device.is_none() {
-        let detail = format!("No recall waits for a cartridge {label}, and no drive has it.");
+    if wait.is_none() && device.is_none() && catalogue.find_volume(label)?.is_none() {
+        let detail = format!("The archive has no cartridge {label}.");
         return Err(Problem::new(
             StatusCode::NOT_FOUND,
             "No such cartridge",

@@ -1,7 +1,7 @@
 //! The first page: what happens now, drives, cartridges that are waited for, requests, and the last day.
 
 use super::table::{broad, numbers, table, words};
-use super::{Address, Live, document, escaped, in_time, link, plant};
+use super::{Address, Live, by_state, document, escaped, in_time, link, plant};
 use crate::access::Who;
 use crate::drives::Drives;
 use crate::forecast::Outlook;
@@ -13,7 +13,7 @@ use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
 use std::sync::Arc;
-use tapewise_archive::catalogue::{OpenRecalls, OutOfUse, RequestState, StageInBrief, VolumeWait};
+use tapewise_archive::catalogue::{OpenRecalls, OutOfUse, StageInBrief, VolumeWait};
 use tapewise_archive::mover::OwnerShare;
 use tapewise_model::Micros;
 use tapewise_model::units::bytes;
@@ -246,14 +246,10 @@ impl Shown {
         let of = |state| stage.files.get(&state).copied().unwrap_or(0);
         let all: usize = stage.files.values().sum();
         let ended = all - stage.open.len();
-        let states = RequestState::ALL.into_iter().filter(|&state| of(state) > 0);
-        let parts: Vec<String> = states
-            .map(|state| format!("{} {}", of(state), super::word(state)))
-            .collect();
         let mut far = format!(
             "<progress value=\"{ended}\" max=\"{all}\" aria-label=\"{ended} of {all} files ended\"></progress>\
              <p>{}</p>",
-            parts.join(", ")
+            by_state(of)
         );
         if stage.is_held && ended < all {
             far += "<p>held back</p>";

@@ -1,7 +1,7 @@
 //! One request: each file, how far it is, what it waits for, and when it is likely to be there.
 
 use super::table::{broad, line, numbers, table, words};
-use super::{Address, Live, age, document, escaped, in_time, link, out_of_use, word};
+use super::{Address, Live, age, by_state, document, escaped, in_time, link, out_of_use, word};
 use crate::access::Who;
 use crate::forecast::Outlook;
 use crate::problem::Problem;
@@ -32,10 +32,15 @@ pub(crate) async fn show(
         let open = stage.open();
         let is_open = !open.is_empty();
         let mut body = format!(
-            "<p>Asked for by {} {} ago, {}.</p>\n",
+            "<p>Asked for by {} {} ago, {}: {}.</p>\n",
             escaped(&stage.user),
             age(now_ns, stage.created_ns),
-            tapewise_model::units::count(stage.files.len(), "file")
+            tapewise_model::units::count(stage.files.len(), "file"),
+            by_state(|state| stage
+                .files
+                .iter()
+                .filter(|file| file.state == state)
+                .count())
         );
         if let Some(turn) = expected(&open, &outlook) {
             let in_time = in_time(now_ns, turn);
