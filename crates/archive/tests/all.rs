@@ -12,6 +12,7 @@ mod catalogue_contents;
 mod catalogue_copies;
 mod catalogue_help;
 mod catalogue_integrity;
+mod catalogue_lists;
 mod catalogue_move;
 mod catalogue_names;
 mod catalogue_pattern;

@@ -6,17 +6,16 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{Error, Read, Write as _};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 use tape::*;
 use tapewise_archive::record::Segment;
 use tapewise_archive::volume::{
     Blank, Entry, Found, Label, Located, Member, Part, VolumeError, VolumeWriter, Written, Wrong,
     compress, parts, read_label, scan,
 };
-use tapewise_emulator::{BadBlock, EmulatedTransport, LibrarySpec};
+use tapewise_emulator::{BadBlock, LibrarySpec};
 use tapewise_formats::event::Event;
 use tapewise_run::Recorder;
-use tapewise_scsi::{Cdb, Completion, Data, TapeDrive, Transport, TransportError};
+use tapewise_scsi::{Cdb, TapeDrive};
 
 /// Blocks small enough for many of them.
 const BLOCK: u32 = 8 << 10;
@@ -457,38 +456,6 @@ fn a_block_that_is_lost_in_a_stored_archive_costs_that_file_alone_and_nothing_in
     assert_eq!((names, wrong), (others[1..].to_vec(), vec![]));
 }
 
-/// A way to a drive that finds neither data nor their end: 08/14/03.
-struct NoEnd(EmulatedTransport);
-
-impl Transport for NoEnd {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn execute(
-        &mut self,
-        cdb: &Cdb,
-        data: Data<'_>,
-        timeout: Duration,
-    ) -> Result<Completion, TransportError> {
-        const READ: u8 = 0x08;
-        let mut sense = [0; 18];
-        (sense[0], sense[2], sense[7], sense[12], sense[13]) = (0x70, 0x08, 10, 0x14, 0x03);
-        match cdb.opcode() {
-            READ => Ok(Completion::check_condition(0, &sense)),
-            _ => self.0.execute(cdb, data, timeout),
-        }
-    }
-
-    fn now(&self) -> Duration {
-        self.0.now()
-    }
-
-    fn wait(&mut self, duration: Duration) {
-        self.0.wait(duration);
-    }
-}
-
 #[test]
 fn a_cartridge_whose_end_of_data_is_not_found_is_blank_only_if_it_was_never_written() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -498,11 +465,9 @@ fn a_cartridge_whose_end_of_data_is_not_found_is_blank_only_if_it_was_never_writ
         let mut recorder = Recorder::new(drive, &mut log, &NEVER);
         VolumeWriter::label(&mut recorder, &label(BLOCK), Blank::Required).map(drop)
     };
-    let transport = library.transport_to_drive(0).expect("a drive");
-    let mut drive = TapeDrive::open(Box::new(NoEnd(transport))).expect("a tape drive");
-    drive
-        .wait_until_ready(Duration::from_secs(600))
-        .expect("ready");
+    // Neither data nor their end are found.
+    let no_end = |cdb: &Cdb| (cdb.opcode() == READ).then_some([0x08, 0x14, 0x03]);
+    let mut drive = answering(&library, no_end);
     // It was labelled, and then its label could not be read.
     let labelled = blank(&mut drive);
     assert!(
@@ -523,44 +488,6 @@ fn a_cartridge_whose_end_of_data_is_not_found_is_blank_only_if_it_was_never_writ
     assert_eq!(tape_files(&mut real)[0].len(), 3);
 }
 
-/// A way to a drive that cannot read what it is asked for when so many reads went well: 03/11/00.
-struct OneBadRead {
-    inner: EmulatedTransport,
-    good: u64,
-}
-
-impl Transport for OneBadRead {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn execute(
-        &mut self,
-        cdb: &Cdb,
-        data: Data<'_>,
-        timeout: Duration,
-    ) -> Result<Completion, TransportError> {
-        const READ: u8 = 0x08;
-        let is_read = cdb.opcode() == READ;
-        let is_bad = is_read && self.good == 0;
-        self.good = self.good.wrapping_sub(is_read.into());
-        if is_bad {
-            let mut sense = [0; 18];
-            (sense[0], sense[2], sense[7], sense[12]) = (0x70, 0x03, 10, 0x11);
-            return Ok(Completion::check_condition(0, &sense));
-        }
-        self.inner.execute(cdb, data, timeout)
-    }
-
-    fn now(&self) -> Duration {
-        self.inner.now()
-    }
-
-    fn wait(&mut self, duration: Duration) {
-        self.inner.wait(duration);
-    }
-}
-
 /// What was read to an earlier end would be written over.
 #[test]
 fn whichever_read_fails_the_end_of_a_volume_is_right_or_said_to_be_unsure() {
@@ -571,13 +498,13 @@ fn whichever_read_fails_the_end_of_a_volume_is_right_or_said_to_be_unsure() {
         (b"two".to_vec(), contents(2, 3 * BLOCK as usize)),
     ];
     write(&mut real, &files, 1);
+    // The one after so many reads that go well fails.
     let scan_with = |good: u64| {
-        let inner = library.transport_to_drive(0).expect("a way");
-        let mut drive =
-            TapeDrive::open(Box::new(OneBadRead { inner, good })).expect("a tape drive");
-        drive
-            .wait_until_ready(Duration::from_secs(600))
-            .expect("ready");
+        let mut reads = 0;
+        let mut drive = answering(&library, move |cdb: &Cdb| {
+            reads += u64::from(cdb.opcode() == READ);
+            (cdb.opcode() == READ && reads - 1 == good).then_some([0x03, 0x11, 0x00])
+        });
         let mut log = Vec::<Event>::new();
         let mut recorder = Recorder::new(&mut drive, &mut log, &NEVER);
         let mut troubles = 0;

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tapewise_archive::record::{File, Volume, VolumeFormat, VolumeState};
 use tapewise_archive::sums::{Kind, Sum};
 use tapewise_archive::volume::{Entry, Label, Member, Written};
-use tapewise_emulator::{Clock, Library, LibrarySpec};
-use tapewise_scsi::TapeDrive;
+use tapewise_emulator::{Clock, EmulatedTransport, Library, LibrarySpec};
 use tapewise_scsi::commands::ReadOutcome;
+use tapewise_scsi::{Cdb, Completion, Data, TapeDrive, Transport, TransportError};
 
 /// What nobody sets.
 pub static NEVER: AtomicBool = AtomicBool::new(false);
@@ -34,6 +34,57 @@ pub fn drive_of(spec: LibrarySpec, directory: &Path) -> (Library, TapeDrive) {
         .wait_until_ready(limit)
         .expect("a drive that gets ready");
     (library, drive)
+}
+
+/// READ(6).
+pub const READ: u8 = 0x08;
+
+/// The first drive of a library, over a way that answers some commands itself: where this gives one, with a sense key, an
+/// additional sense code and its qualifier.
+pub fn answering(
+    library: &Library,
+    answers: impl FnMut(&Cdb) -> Option<[u8; 3]> + Send + 'static,
+) -> TapeDrive {
+    let inner = library.transport_to_drive(0).expect("a drive");
+    let mut drive = TapeDrive::open(Box::new(Answering { inner, answers })).expect("a tape drive");
+    drive
+        .wait_until_ready(Duration::from_secs(600))
+        .expect("a drive that gets ready");
+    drive
+}
+
+struct Answering<F> {
+    inner: EmulatedTransport,
+    answers: F,
+}
+
+impl<F: FnMut(&Cdb) -> Option<[u8; 3]> + Send> Transport for Answering<F> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn execute(
+        &mut self,
+        cdb: &Cdb,
+        data: Data<'_>,
+        timeout: Duration,
+    ) -> Result<Completion, TransportError> {
+        let Some([key, code, qualifier]) = (self.answers)(cdb) else {
+            return self.inner.execute(cdb, data, timeout);
+        };
+        let mut sense = [0; 18];
+        (sense[0], sense[2], sense[7]) = (0x70, key, 10);
+        (sense[12], sense[13]) = (code, qualifier);
+        Ok(Completion::check_condition(0, &sense))
+    }
+
+    fn now(&self) -> Duration {
+        self.inner.now()
+    }
+
+    fn wait(&mut self, duration: Duration) {
+        self.inner.wait(duration);
+    }
 }
 
 /// The label of the test's volume.
