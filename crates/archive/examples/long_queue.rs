@@ -3,7 +3,8 @@
 //!
 //! `cargo run --release -p tapewise-archive --example long_queue -- [FILES] [CARTRIDGES] [SECONDS]`
 //!
-//! `CATALOGUE_URL=postgresql://...` keeps its catalogue in that database, which is empty, instead of a file of SQLite. With many files set TMPDIR to a file system in memory: each file is stored, synced and migrated first.
+//! `CATALOGUE_URL=postgresql://...` keeps its catalogue in that database, which is empty, instead of a file of SQLite. With
+//! many files set TMPDIR to a file system in memory: each file is stored, synced and migrated first.
 
 #[path = "emulated/mod.rs"]
 mod emulated;

@@ -1,8 +1,8 @@
 //! An archive in a directory, from the outside in: settings, catalogue, cache, and what a killed run left.
 //!
-//! `archive.toml` says what there is, `catalogue.db` what lies where unless `archive.toml` names a database, `cache/` holds the files in front of the
-//! tapes, `events.jsonl` everything that the drives did, `reserve` room for the catalogue on a full disk. One
-//! process moves files at a time: it has the cache.
+//! `archive.toml` says what there is, `catalogue.db` what lies where unless `archive.toml` names a database, `cache/` holds
+//! the files in front of the tapes, `events.jsonl` everything that the drives did, `reserve` room for the catalogue on a
+//! full disk. One process moves files at a time: it has the cache.
 //!
 //! Opening never makes a catalogue. Beside `archive.toml` a catalogue that is missing or empty was lost, and a
 //! new one would know nothing of the files in the cache.

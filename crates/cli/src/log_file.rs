@@ -61,7 +61,7 @@ pub fn open(path: &Path) -> std::result::Result<Box<dyn BufRead>, CliError> {
     Ok(Box::new(BufReader::new(file)))
 }
 
-/// Begins a session in a log: behind what is there, if there is one.
+/// Begins a session in a log, at the end of the file if there is one.
 ///
 /// # Errors
 /// As [`append`].

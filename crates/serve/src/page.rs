@@ -244,7 +244,7 @@ pub(crate) async fn log_in(
         let page = form(&service, problem.detail());
         return (problem.status(), Html(page)).into_response();
     }
-    // Behind a proxy with TLS only the browser knows that it is encrypted.
+    // If a proxy does the encryption, only the browser knows of it.
     let page = headers
         .get(header::ORIGIN)
         .map_or(&b""[..], |page| page.as_bytes());

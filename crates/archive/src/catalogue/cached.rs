@@ -89,9 +89,6 @@ pub trait CacheRecords: Send + Sync {
     /// Where in the cache a file lies.
     fn cached(&self, file: FileId) -> Result<Option<Cached>>;
 
-    /// Where in the cache the live files of these paths lie, those that lie there.
-    fn cached_at(&self, paths: &[&[u8]]) -> Result<Vec<Cached>>;
-
     /// All that lies in the cache, by key.
     fn all_cached(&self) -> Result<Vec<Cached>>;
 

@@ -65,8 +65,9 @@ impl DriveContext<'_> {
     }
 
     /// Whether the cache has the contents of a member, or the catalogue knows this very version and has another copy of it
-    /// than those after this end of a volume, or does not want it any more: the member was written and never committed. A version with the same contents that was
-    /// stored at another time says nothing: if the catalogue is older than the tape, its copies may be gone since.
+    /// than those after this end of a volume, or does not want it any more: the member was written and never committed. A
+    /// version with the same contents that was stored at another time says nothing: if the catalogue is older than the
+    /// tape, its copies may be gone since.
     pub(super) fn is_safe(
         &self,
         member: &Member,

@@ -1,6 +1,6 @@
 //! Which volumes are read again first: those that were not read for longest, and of those of one day the ones
-//! that were loaded most often. One that could not be read has its turn again after the others. What is to be scrubbed is a value that can be shown; [`super::Mover::verify`]
-//! carries it out.
+//! that were loaded most often. One that could not be read has its turn again after the others. What is to be scrubbed is a
+//! value that can be shown; [`super::Mover::verify`] carries it out.
 
 use super::Settings;
 use crate::catalogue::{

@@ -2,7 +2,7 @@
 
 use super::{Archive, OpenError, at};
 use crate::cache::{Cache, place};
-use crate::catalogue::{CacheKey, FileId};
+use crate::catalogue::{CacheKey, Cached, FileId};
 use std::io;
 
 impl Archive {
@@ -55,11 +55,13 @@ impl Archive {
     /// As [`Archive::look_at_tie`].
     pub fn look_for(&self, paths: &[&[u8]]) -> Result<(), OpenError> {
         let mut gone = Vec::new();
-        for cached in self.catalogue.cached_at(paths)? {
+        for placed in self.catalogue.placed(paths)? {
+            let Some(key) = placed.cached else { continue };
+            let is_there = self.is_in_place(key, placed.bytes);
             // What was evicted meanwhile may have been brought again.
-            let is_there = self.is_in_place(cached.key, cached.bytes);
-            if !is_there && self.catalogue.cached(cached.file)? == Some(cached) {
-                gone.push(cached.file);
+            let is_it = |now: Cached| now.key == key;
+            if !is_there && self.catalogue.cached(placed.file)?.is_some_and(is_it) {
+                gone.push(placed.file);
             }
         }
         if !gone.is_empty() {

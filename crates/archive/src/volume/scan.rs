@@ -34,8 +34,8 @@ const MOST_UNREADABLE: u64 = 1_000;
 /// Rewinds and reads everything, in whatever blocks, handing each member on when its contents have
 /// passed, with its sum. On a volume of ours contents are checked against their headers, and what a
 /// filemark closes is handed on with it: what lies behind the last one was never acknowledged and is
-/// written over next. A block that cannot be read is said and stepped over, also behind the last filemark: it may have
-/// been one.
+/// written over next. A block that cannot be read is reported and passed over, also after the last filemark: it may
+/// have been one.
 ///
 /// # Errors
 /// [`VolumeError::Run`] when the drive, its log or `each` fails, or after a thousand unreadable

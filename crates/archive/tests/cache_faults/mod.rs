@@ -249,10 +249,6 @@ impl CacheRecords for MortalRecords {
         self.step(|catalogue| catalogue.cached(file))
     }
 
-    fn cached_at(&self, paths: &[&[u8]]) -> Result<Vec<Cached>> {
-        self.step(|catalogue| catalogue.cached_at(paths))
-    }
-
     fn all_cached(&self) -> Result<Vec<Cached>> {
         self.step(|catalogue| catalogue.all_cached())
     }

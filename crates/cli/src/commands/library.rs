@@ -15,8 +15,8 @@ use tapewise_library::stress::Failure;
 
 /// Show a library, move its cartridges, clean drives, and test how fast it is.
 ///
-/// `accept` runs the tests of a new library. `stress` mounts and dismounts cartridges for days. `bench` measures how soon random retrievals are
-/// answered.
+/// `accept` runs the tests of a new library. `stress` mounts and dismounts cartridges for days. `bench` measures how soon
+/// random retrievals are answered.
 #[derive(clap::Args, Debug)]
 #[command(after_help = device::NAMES)]
 pub struct Library {

@@ -87,7 +87,7 @@ enum What {
     Resume(outage::Resume),
 }
 
-/// Tells systemd that the mover is there, and then that it is alive, until it is over.
+/// Tells systemd that the mover is ready, and then that it is alive, until the mover ends.
 fn tell_systemd(work: &Work, is_over: &AtomicBool) {
     systemd::notify("READY=1");
     let mut pulse = Pulse::begin();

@@ -167,19 +167,6 @@ impl<D: Database> CacheRecords for D {
         self.read(|transaction| cached(transaction, file))
     }
 
-    fn cached_at(&self, paths: &[&[u8]]) -> Result<Vec<Cached>> {
-        let live = "SELECT id FROM file WHERE state = 'live' AND path IN ({many})";
-        let sql = format!("{CACHED} WHERE file IN ({live})");
-        self.read(|transaction| {
-            let mut found = Vec::new();
-            many(transaction, &sql, &[], paths, |row| {
-                found.push(cached_of(row)?);
-                Ok(())
-            })?;
-            Ok(found)
-        })
-    }
-
     fn all_cached(&self) -> Result<Vec<Cached>> {
         let sql = format!("{CACHED} ORDER BY key");
         self.read(|transaction| all(transaction, &sql, params![], cached_of))

@@ -138,8 +138,8 @@ pub fn give_up_missing(
     Ok(missing.len() as u64)
 }
 
-/// What the catalogue has where a volume is about to be written is given up: whoever writes has seen that it is safe
-/// elsewhere.
+/// Gives up the copies that the catalogue has where a volume is about to be written. The writer has checked that each is
+/// safe elsewhere.
 pub(super) fn displace_behind(
     transaction: &Transaction<'_>,
     volume: VolumeId,

@@ -69,7 +69,8 @@ pub fn verify(args: &Verify) -> Result<ExitCode, CliError> {
 /// Verify the volumes that were read longest ago, within a budget of drive hours.
 ///
 /// If several volumes were last read on the same day, the one whose cartridge was loaded most often comes first.
-/// A volume that cannot be read has its turn again after the others. Run every night, this covers the whole archive in time. tapewise reads each volume as `verify` does.
+/// A volume that cannot be read has its turn again after the others. Run every night, this covers the whole archive in
+/// time. tapewise reads each volume as `verify` does.
 #[derive(clap::Args, Debug)]
 pub struct Scrub {
     /// The archive.
