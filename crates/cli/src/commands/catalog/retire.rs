@@ -80,12 +80,19 @@ pub fn forget(args: &Forget) -> Result<ExitCode, CliError> {
         );
         is_lacking |= forgotten.lacking > 0;
     }
-    let mut labelled = Ok(());
+    let (mut labelled, mut anew) = (Ok(()), Vec::new());
     if args.reuse {
         let stop = stop_on_interrupt()?;
         labelled = archive.with_mover(&cache, &stop, false, |mover| {
-            (records.iter()).try_for_each(|record| mover.reuse(record).map(|_| ()))
+            (records.iter()).try_for_each(|record| {
+                mover.reuse(record)?;
+                anew.push(&record.label);
+                Ok(())
+            })
         });
+    }
+    for label in anew {
+        answer.line(&format!("{label}: its cartridge has a new label"))?;
     }
     answer.set("labelled_anew", args.reuse && labelled.is_ok());
     answer.end()?;

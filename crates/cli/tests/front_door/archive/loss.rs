@@ -206,7 +206,12 @@ fn a_volume_with_the_only_copy_of_a_file_is_forgotten_only_when_the_loss_is_acce
     recall_and_compare(&desk, &files, "out");
     // Its cartridge is written again when that is asked for.
     empty_cache(&desk);
-    desk.done("catalog forget --archive A --accept-loss --reuse TW0001");
+    let forgotten = desk.done("catalog forget --archive A --accept-loss --reuse TW0001");
+    let said = forgotten.text();
+    assert!(
+        said.ends_with("\nTW0001: its cartridge has a new label\n"),
+        "{said}"
+    );
     let more = make_files(&desk, "more", 4);
     desk.done("store --archive A --quiet more");
     let read_in = desk.done("catalog add --archive A --quiet --tape TW0001");
