@@ -70,7 +70,7 @@ pub(crate) async fn show(
             words("State"),
             numbers("Place"),
             line("Likely in"),
-            broad("What it waits for, or why it failed"),
+            broad("Reason"),
         ];
         body += &table("Files of the request", &columns, rows);
         if files.len() > FILES {
